@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "ckpt/archive.h"
+
+namespace ckpt {
+
+/// A member that the input does not have. Written as a regular file, 0600, right after the member it follows.
+struct NewMember {
+  std::string name;
+  std::string bytes;
+  std::size_t after = 0;  ///< index into Archive::members()
+};
+
+/// What differs from a plain copy. Indexes are into Archive::members().
+struct ArchiveEdits {
+  std::map<std::size_t, std::string> replaced;  ///< new content; the header keeps all but the size
+  std::set<std::size_t> removed;
+  std::vector<NewMember> added;
+};
+
+struct WriteOptions {
+  Compression compression = Compression::none;  ///< none, gzip or zstd
+  std::optional<int> level;                     ///< of the codec; absent: gzip 6, zstd 3
+  /// Called with the uncompressed bytes done and the total, now and then.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;
+};
+
+/// A digest of every member as written, to compare with what a re-read finds.
+struct WrittenMember {
+  std::string name;
+  std::uint64_t size = 0;
+  std::string sha256;  ///< raw 32 bytes of the content
+};
+
+/// Copies `in` to `out` block by block with `edits` as exceptions.
+/// Untouched members keep their very header and data blocks; a replaced member keeps its header blocks except for
+/// size and checksum; a GNU sparse member (type S), which the engines cannot read, is written out whole.
+/// A directory on disk becomes a ustar/PAX tar in name order with directory entries, numeric owners, no xattrs lost.
+/// Throws Error(unsupported) for a compression that is only read.
+std::vector<WrittenMember> rewrite_archive(const Archive& in, const ArchiveEdits& edits, const WriteOptions& options,
+                                           ByteSink& out);
+
+/// How much of a written archive is read again.
+enum class Verify {
+  edited,  ///< headers, and the content of the members named in `edits`
+  full,    ///< every byte of content against the digests taken while writing
+};
+
+/// Re-reads `path` and compares it with what rewrite_archive said it wrote. Throws Error(internal) on a difference.
+void verify_archive(const std::string& path, const std::vector<WrittenMember>& written, const Archive& in,
+                    const ArchiveEdits& edits, Verify how);
+
+}  // namespace ckpt

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ckpt {
+
+/// Where finished bytes go, front to back. write() throws Error(io).
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+  virtual void write(std::string_view bytes) = 0;
+};
+
+/// A file that appears whole or not at all: a 0600 temporary beside the target, then fsync and rename.
+/// Without commit() the destructor removes the temporary; an older target stays as it was.
+/// The temporary's name starts with ".NAME.ckpt-" so that a later run can sweep what a killed one left.
+class AtomicFile final : public ByteSink {
+ public:
+  explicit AtomicFile(std::string target);
+  ~AtomicFile() override;
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::string_view bytes) override;
+  /// Flushes, fsyncs, renames over the target, fsyncs the directory.
+  void commit();
+
+  int fd() const noexcept { return fd_; }
+  /// For re-reading before the rename.
+  const std::string& temporary_path() const noexcept { return temporary_; }
+
+ private:
+  std::string target_;
+  std::string temporary_;
+  int fd_ = -1;
+};
+
+/// A descriptor that somebody else owns (stdout).
+class FdSink final : public ByteSink {
+ public:
+  FdSink(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+  void write(std::string_view bytes) override;
+
+ private:
+  int fd_;
+  std::string name_;
+};
+
+}  // namespace ckpt

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "ckpt/error.h"
+#include "ckpt/json.h"
+
+namespace ckpt {
+
+/// A JSON document that keeps its text: an edit changes the bytes of the value it names and nothing else, so
+/// number spellings, escapes, key order, indentation and unknown keys survive. Immutable; each edit is a new value.
+class JsonText {
+ public:
+  /// Throws Error(corrupt | limit_exceeded). A UTF-8 byte order mark is refused: the engines' JSON readers do so too.
+  static JsonText parse(std::string text, const std::string& file, const std::string& member, const Limits& limits = {});
+
+  const std::string& text() const noexcept { return text_; }
+  const Json& value() const noexcept { return value_; }
+
+  /// The value at an RFC 6901 pointer gets new text. Throws Error(conflict) when nothing is there.
+  JsonText replace(std::string_view pointer, const Json& value) const;
+  /// A new last item for the array at `pointer`, laid out like its siblings.
+  JsonText append(std::string_view pointer, const Json& value) const;
+  /// Removes an array item or an object member together with its comma.
+  JsonText remove(std::string_view pointer) const;
+
+ private:
+  struct Span {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  JsonText() = default;
+  std::string text_;
+  std::string file_;
+  std::string member_;
+  Limits limits_;
+  Json value_;
+};
+
+}  // namespace ckpt
