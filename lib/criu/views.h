@@ -39,6 +39,7 @@ std::vector<MountEntry> read_mounts(const Image& image);
 /// Field numbers of mnt_entry that edits name.
 inline constexpr std::uint32_t kMountMountpointField = 7;
 inline constexpr std::uint32_t kMountSourceField = 8;
+inline constexpr std::uint32_t kMountExtMountField = 13;
 inline constexpr std::uint32_t kMountExtKeyField = 18;
 
 struct Inventory {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -28,11 +27,10 @@ class JsonText {
   JsonText remove(std::string_view pointer) const;
 
  private:
-  struct Span {
-    std::size_t begin = 0;
-    std::size_t end = 0;
-  };
   JsonText() = default;
+  JsonText splice(std::size_t begin, std::size_t end, std::string_view bytes) const;
+  [[noreturn]] void nothing_at(std::string_view pointer, const char* wanted) const;
+
   std::string text_;
   std::string file_;
   std::string member_;

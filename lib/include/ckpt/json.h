@@ -73,6 +73,8 @@ class CKPT_API Json {
 
   /// Appends a member (replacing one of the same name); turns null into an object. Returns *this.
   Json& set(std::string key, Json value);
+  /// Appends a member without looking for one of the same name: what a document with duplicate keys holds.
+  Json& append_member(std::string key, Json value);
   /// Appends an item; turns null into an array. Returns *this.
   Json& push(Json value);
 

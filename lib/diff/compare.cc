@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkpoint/impl.h"
+#include "ckpt/check.h"
+#include "criu/mount_tree.h"
+#include "diff/comparer.h"
+
+namespace ckpt {
+
+namespace {
+
+Engine engine_of(const Checkpoint& checkpoint, const RestoreRules& rules) {
+  const Engine engine = rules.engine == Engine::unknown ? checkpoint.engine() : rules.engine;
+  if (engine == Engine::podman || engine == Engine::runc || engine == Engine::crun) return engine;
+  if (engine == Engine::unknown)
+    throw Error(ErrorCode::invalid_argument, Where{checkpoint.name(), {}, {}, {}},
+                "the archive does not tell which engine made it", "name the one that restores it with --engine");
+  throw Error(ErrorCode::unsupported, Where{checkpoint.name(), {}, {}, {}},
+              std::string("restoring under ") + to_string(engine) + " is not supported yet",
+              "--engine podman, runc or crun can be used where one of them does the restore");
+}
+
+Runtime runtime_of(const Checkpoint& checkpoint, const RestoreRules& rules, Engine engine) {
+  Runtime runtime = rules.runtime;
+  if (runtime == Runtime::unknown && engine == Engine::runc) runtime = Runtime::runc;
+  if (runtime == Runtime::unknown && engine == Engine::crun) runtime = Runtime::crun;
+  if (runtime == Runtime::unknown) runtime = checkpoint.runtime();
+  if (runtime == Runtime::unknown) runtime = Runtime::runc;
+  if (checkpoint.runtime() != Runtime::unknown && checkpoint.runtime() != runtime)
+    throw Error(ErrorCode::unsupported, Where{checkpoint.name(), {}, {}, {}},
+                std::string("dumped under ") + to_string(checkpoint.runtime()) + ", to be restored under " +
+                    to_string(runtime) + ": changing the runtime is not supported yet");
+  return runtime;
+}
+
+void refuse_damage(const Checkpoint& checkpoint) {
+  if (!checkpoint.problems().empty()) throw checkpoint.problems().front();
+}
+
+void compare_structure(Comparer& comparer) {
+  for (const MountNamespace& space : comparer.checkpoint.impl().namespaces)
+    for (const criu::MountProblem& problem : criu::check_mount_tree(space.mounts))
+      comparer.blocker("image." + problem.code, space.member, problem.message,
+                       "the image is damaged or was edited badly; take it from the original archive");
+}
+
+void report_target(Comparer& comparer) {
+  for (const CdiProblem& problem : comparer.target.problems())
+    comparer.note("target.cdi", problem.file, problem.message);
+}
+
+std::string only_driver_version(const Checkpoint& checkpoint) {
+  const auto& versions = checkpoint.gpu().driver_versions;
+  return versions.size() == 1 ? versions.front() : std::string();
+}
+
+}  // namespace
+
+void Comparer::note(std::string code, std::string subject, std::string message, std::string remedy) {
+  result.findings.push_back({std::move(code), Severity::note, std::move(subject), std::move(message), std::move(remedy)});
+}
+
+void Comparer::fixable(std::string code, std::string subject, std::string message, std::string remedy) {
+  result.findings.push_back(
+      {std::move(code), Severity::fixable, std::move(subject), std::move(message), std::move(remedy)});
+}
+
+void Comparer::undecided(std::string code, std::string subject, std::string message, std::string remedy) {
+  fixable(std::move(code), std::move(subject), std::move(message), std::move(remedy));
+  result.findings.back().needs_decision = true;
+}
+
+void Comparer::blocker(std::string code, std::string subject, std::string message, std::string remedy) {
+  result.findings.push_back(
+      {std::move(code), Severity::blocker, std::move(subject), std::move(message), std::move(remedy)});
+}
+
+Comparison compare(const Checkpoint& checkpoint, const Target& target, const RestoreRules& rules) {
+  refuse_damage(checkpoint);
+  Comparer comparer{checkpoint, target, rules, {}, only_driver_version(checkpoint), {}, {}, {}};
+  comparer.result.engine = engine_of(checkpoint, rules);
+  comparer.result.runtime = runtime_of(checkpoint, rules, comparer.result.engine);
+  compare_structure(comparer);
+  report_target(comparer);
+  compare_mounts(comparer);
+  compare_devices(comparer);
+  compare_hooks(comparer);
+  return std::move(comparer.result);
+}
+
+}  // namespace ckpt

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "ckpt/check.h"
+
+namespace ckpt {
+
+const char* to_string(Verdict verdict) noexcept {
+  switch (verdict) {
+    case Verdict::restores: return "restores";
+    case Verdict::patchable: return "patchable";
+    case Verdict::blocked: return "blocked";
+  }
+  return "blocked";
+}
+
+const char* to_string(Severity severity) noexcept {
+  switch (severity) {
+    case Severity::note: return "note";
+    case Severity::fixable: return "fixable";
+    case Severity::blocker: return "blocker";
+  }
+  return "blocker";
+}
+
+Verdict Comparison::verdict() const noexcept {
+  const auto any = [&](Severity severity) {
+    return std::any_of(findings.begin(), findings.end(),
+                       [&](const Finding& finding) { return finding.severity == severity; });
+  };
+  if (any(Severity::blocker)) return Verdict::blocked;
+  return any(Severity::fixable) ? Verdict::patchable : Verdict::restores;
+}
+
+bool Comparison::needs_decision() const noexcept {
+  return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.needs_decision; });
+}
+
+}  // namespace ckpt

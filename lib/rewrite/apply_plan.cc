@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewrite/apply_plan.h"
+
+#include <charconv>
+#include <map>
+
+#include "archive/inner_tar.h"
+#include "checkpoint/impl.h"
+#include "criu/image.h"
+#include "criu/views.h"
+#include "document/json_text.h"
+
+namespace ckpt {
+
+namespace {
+
+/// One member's edits, applied in plan order.
+class MemberEdits {
+ public:
+  MemberEdits(const Checkpoint& checkpoint, std::string member)
+      : checkpoint_(checkpoint), member_(std::move(member)) {
+    auto bytes = checkpoint_.impl().read(member_);
+    if (!bytes) conflict("the plan edits this member and the archive does not have it");
+    original_ = std::move(*bytes);
+  }
+
+  std::string apply(const std::vector<const Edit*>& edits) {
+    std::string bytes = original_;
+    std::vector<NodeNumbers> nodes;
+    std::optional<JsonText> json;
+    for (const Edit* edit : edits) {
+      switch (edit->op) {
+        case Edit::Op::replace:
+        case Edit::Op::append:
+        case Edit::Op::remove:
+          if (!json) json = JsonText::parse(bytes, checkpoint_.name(), member_, checkpoint_.impl().limits);
+          json = edit_json(*json, *edit);
+          break;
+        case Edit::Op::set_field:
+        case Edit::Op::remove_mount: bytes = edit_image(std::move(bytes), *edit); break;
+        case Edit::Op::renumber: nodes.push_back(node_numbers(*edit)); break;
+        case Edit::Op::copy_member: break;
+      }
+    }
+    if (json) bytes = json->text();
+    if (!nodes.empty()) bytes = renumber_inner_tar(bytes, nodes, where(), checkpoint_.impl().limits);
+    return bytes;
+  }
+
+ private:
+  Where where() const { return Where{checkpoint_.name(), member_, {}, {}}; }
+
+  [[noreturn]] void conflict(const std::string& detail) const {
+    throw Error(ErrorCode::conflict, where(), detail, "make a new plan for this archive");
+  }
+
+  JsonText edit_json(const JsonText& json, const Edit& edit) const {
+    const Json* found = json.value().at_pointer(edit.pointer);
+    if (found == nullptr) conflict("stale plan: nothing at " + edit.pointer);
+    if (edit.op == Edit::Op::append) {
+      if (!found->is_array() || found->size() != edit.before.as_uint())
+        conflict("stale plan: " + edit.pointer + " has " + std::to_string(found->size()) + " items, expected " +
+                 std::to_string(edit.before.as_uint()));
+      return json.append(edit.pointer, edit.after);
+    }
+    if (*found != edit.before)
+      conflict("stale plan: " + edit.pointer + " is " + found->dump(-1) + ", expected " + edit.before.dump(-1));
+    return edit.op == Edit::Op::replace ? json.replace(edit.pointer, edit.after) : json.remove(edit.pointer);
+  }
+
+  std::string edit_image(std::string bytes, const Edit& edit) const {
+    const criu::Image image = criu::Image::parse(std::move(bytes), where(), checkpoint_.impl().limits);
+    for (const criu::MountEntry& mount : criu::read_mounts(image)) {
+      if (mount.mnt_id != edit.mnt_id) continue;
+      if (edit.op == Edit::Op::remove_mount) {
+        expect(Json(mount.mountpoint), edit, "mountpoint");
+        return image.without_entries({mount.entry});
+      }
+      return image.with_entry(mount.entry, edited_entry(image.entries()[mount.entry].payload, mount, edit));
+    }
+    conflict("stale plan: the image has no mount " + std::to_string(edit.mnt_id));
+  }
+
+  std::string edited_entry(std::string_view payload, const criu::MountEntry& mount, const Edit& edit) const {
+    if (edit.field == "ext_key") {
+      expect(mount.ext_key ? Json(*mount.ext_key) : Json(), edit, "ext_key");
+      return set_text(payload, criu::kMountExtKeyField, edit);
+    }
+    if (edit.field == "source") {
+      expect(Json(mount.source), edit, "source");
+      return set_text(payload, criu::kMountSourceField, edit);
+    }
+    if (edit.field == "ext_mount") {
+      expect(Json(mount.ext_mount), edit, "ext_mount");
+      return criu::set_varint(payload, criu::kMountExtMountField, std::nullopt, where());
+    }
+    throw Error(ErrorCode::unsupported, where(), "the plan sets a field that cannot be set: " + edit.field);
+  }
+
+  std::string set_text(std::string_view payload, std::uint32_t field, const Edit& edit) const {
+    if (edit.after.is_null()) return criu::set_string(payload, field, std::nullopt, where());
+    if (!edit.after.is_string()) conflict("the plan's new " + edit.field + " is no text");
+    return criu::set_string(payload, field, edit.after.as_string(), where());
+  }
+
+  void expect(const Json& found, const Edit& edit, const char* field) const {
+    if (found != edit.before)
+      conflict("stale plan: " + std::string(field) + " of mount " + std::to_string(edit.mnt_id) + " is " +
+               found.dump(-1) + ", expected " + edit.before.dump(-1));
+  }
+
+  NodeNumbers node_numbers(const Edit& edit) const {
+    const auto before = parse_numbers(edit.before.as_string());
+    const auto after = parse_numbers(edit.after.as_string());
+    if (!before || !after) conflict("the plan's device numbers are not MAJOR:MINOR");
+    return {edit.node, before->first, before->second, after->first, after->second};
+  }
+
+  static std::optional<std::pair<std::uint32_t, std::uint32_t>> parse_numbers(const std::string& text) {
+    std::pair<std::uint32_t, std::uint32_t> numbers;
+    const char* const end = text.data() + text.size();
+    const auto major = std::from_chars(text.data(), end, numbers.first);
+    if (major.ec != std::errc() || major.ptr == end || *major.ptr != ':') return std::nullopt;
+    const auto minor = std::from_chars(major.ptr + 1, end, numbers.second);
+    if (minor.ec != std::errc() || minor.ptr != end) return std::nullopt;
+    return numbers;
+  }
+
+  const Checkpoint& checkpoint_;
+  std::string member_;
+  std::string original_;
+};
+
+std::size_t index_of(const Checkpoint& checkpoint, const std::string& name) {
+  const Archive& archive = checkpoint.archive();
+  const Member* member = archive.find(name);
+  if (member == nullptr)
+    throw Error(ErrorCode::unsupported, Where{checkpoint.name(), name, {}, {}},
+                "the member is in a lower layer of the image, which cannot be rewritten");
+  return static_cast<std::size_t>(member - archive.members().data());
+}
+
+void add_copy(const Checkpoint& checkpoint, const Edit& edit, ArchiveEdits& into) {
+  const std::string name = edit.after.as_string();
+  if (name != "spec.dump.orig" || edit.member != "spec.dump")
+    throw Error(ErrorCode::unsupported, Where{checkpoint.name(), edit.member, {}, {}},
+                "a plan can add spec.dump.orig only, not \"" + name + "\"");
+  if (checkpoint.archive().find(name) != nullptr)
+    throw Error(ErrorCode::conflict, Where{checkpoint.name(), name, {}, {}}, "stale plan: the member is there already");
+  const auto bytes = checkpoint.impl().read(edit.member);
+  if (!bytes) throw Error(ErrorCode::conflict, Where{checkpoint.name(), edit.member, {}, {}}, "stale plan: no such member");
+  into.added.push_back({name, *bytes, index_of(checkpoint, edit.member)});
+}
+
+}  // namespace
+
+ArchiveEdits apply_plan(const Checkpoint& checkpoint, const Plan& plan) {
+  std::map<std::string, std::vector<const Edit*>> by_member;
+  ArchiveEdits edits;
+  for (const Edit& edit : plan.edits) {
+    if (edit.op == Edit::Op::copy_member) add_copy(checkpoint, edit, edits);
+    else by_member[edit.member].push_back(&edit);
+  }
+  for (const auto& [member, list] : by_member)
+    edits.replaced[index_of(checkpoint, member)] = MemberEdits(checkpoint, member).apply(list);
+  return edits;
+}
+
+}  // namespace ckpt

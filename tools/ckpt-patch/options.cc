@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.h"
+
+#include <sys/stat.h>
+
+#include <charconv>
+
+#include "ckpt/file.h"
+
+namespace ckpt::tool {
+
+namespace {
+
+[[noreturn]] void usage(const std::string& text, const std::string& hint = {}) {
+  throw Error(ErrorCode::invalid_argument, {}, text, hint);
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat one {};
+  struct stat other {};
+  return ::stat(a.c_str(), &one) == 0 && ::stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
+}
+
+void settle_output(PatchArguments& arguments) {
+  if (arguments.in_place) {
+    if (arguments.input == "-") usage("--in-place cannot rewrite standard input");
+    if (!arguments.output.empty() && !same_file(arguments.input, arguments.output))
+      usage("--in-place and -o name different files", "leave one of them out");
+    arguments.output = arguments.input;
+  } else if (!arguments.output.empty() && arguments.output != "-" && same_file(arguments.input, arguments.output)) {
+    usage("the output is the input", "--in-place replaces the input once the new archive is complete");
+  }
+  const bool has_result = !arguments.output.empty() || !arguments.externals.empty() || !arguments.plan.empty();
+  if (!has_result && !arguments.dry_run)
+    usage("nothing to do: no -o, --in-place, --externals, --plan or --dry-run", "-o OUT writes the patched archive");
+}
+
+void settle_stdout(const PatchArguments& arguments, const CommonOptions& common) {
+  const int owners = (arguments.output == "-" ? 1 : 0) + (arguments.externals == "-" ? 1 : 0) +
+                     (arguments.plan == "-" ? 1 : 0) + (common.json ? 1 : 0);
+  if (owners > 1) usage("standard output can carry one thing only: of -o -, --externals -, --plan - and --json one");
+}
+
+void settle_apply(const PatchArguments& arguments) {
+  if (arguments.apply.empty()) return;
+  const TargetArguments& target = arguments.target;
+  if (!target.cdi.empty() || !target.maps.empty() || !target.drop_mounts.empty() || target.drop_hooks ||
+      !arguments.plan.empty())
+    usage("--apply takes the plan as it is: no --cdi, --map, --drop-mount, --drop-hooks or --plan with it");
+}
+
+void refuse_without_input(const PatchArguments& arguments) {
+  if (!arguments.output.empty() || arguments.in_place || !arguments.plan.empty() || !arguments.apply.empty() ||
+      arguments.dry_run)
+    usage("no archive was named", "ckpt-patch IN -o OUT --cdi TARGET.yaml");
+  if (arguments.externals.empty()) usage("no archive was named, and no --externals for a whole node's list");
+}
+
+}  // namespace
+
+void add_patch_options(CLI::App& app, PatchArguments& arguments) {
+  app.add_option("IN", arguments.input, "Checkpoint archive; - is standard input");
+  app.add_option("-o,--output", arguments.output, "The patched archive; - is standard output")->type_name("OUT");
+  app.add_flag("--in-place", arguments.in_place, "Replace IN by the patched archive, once that is complete");
+  add_target_options(app, arguments.target);
+  add_rule_options(app, arguments.target);
+  app.add_option("--externals", arguments.externals, "Write the list of external mounts; - is standard output")
+      ->type_name("FILE");
+  app.add_option("--externals-format", arguments.externals_format, "conf (CRIU configuration), args or json")
+      ->type_name("FORMAT");
+  app.add_option("--for", arguments.purpose, "Without IN: a list for restore or for dump")->type_name("PURPOSE");
+  app.add_flag("--auto", arguments.autodetect, "With --for dump: let CRIU detect external mounts instead of naming them");
+  app.add_option("--plan", arguments.plan, "Write the plan as JSON")->type_name("FILE");
+  app.add_option("--apply", arguments.apply, "Carry out a plan made earlier for this archive")->type_name("PLAN");
+  app.add_flag("-n,--dry-run", arguments.dry_run, "Write nothing; print the plan and exit as `ckpt-inspect check` does");
+  app.add_flag("--force", arguments.force, "Go past blockers, with a warning for each");
+  app.add_flag("--record", arguments.record, "Keep the original spec.dump in the archive as spec.dump.orig");
+  app.add_option("--compress", arguments.compress, "none, gzip or zstd, and perhaps :LEVEL (default: as IN)")
+      ->type_name("CODEC");
+  app.add_flag("--verify{edited}", arguments.verify, "Read back headers and edited members (default), or --verify=full");
+  app.add_option("--node", arguments.node, "Facts of the target node")->type_name("FACTS");
+}
+
+void settle_arguments(PatchArguments& arguments, const CommonOptions& common) {
+  if (!arguments.node.empty()) throw Error(ErrorCode::unsupported, Where{arguments.node, {}, {}, {}}, "--node is not supported yet");
+  if (arguments.purpose != "restore" && arguments.purpose != "dump")
+    usage("--for " + arguments.purpose + ": choose restore or dump");
+  if (arguments.autodetect && arguments.purpose != "dump") usage("--auto goes with --for dump");
+  external_format(arguments);
+  rewrite_options(arguments);
+  settle_stdout(arguments, common);
+  if (arguments.input.empty()) return refuse_without_input(arguments);
+  if (arguments.purpose == "dump") usage("--for dump describes a whole node, without IN");
+  settle_apply(arguments);
+  settle_output(arguments);
+}
+
+RewriteOptions rewrite_options(const PatchArguments& arguments) {
+  RewriteOptions options;
+  if (arguments.verify == "full") options.verify = VerifyLevel::full;
+  else if (!arguments.verify.empty() && arguments.verify != "edited" && arguments.verify != "true")
+    usage("--verify=" + arguments.verify + ": choose edited or full");
+  if (arguments.compress.empty()) return options;
+  const std::size_t colon = arguments.compress.find(':');
+  const std::string codec = arguments.compress.substr(0, colon);
+  if (codec == "none") options.compression = Compression::none;
+  else if (codec == "gzip") options.compression = Compression::gzip;
+  else if (codec == "zstd") options.compression = Compression::zstd;
+  else usage("--compress " + arguments.compress + ": choose none, gzip or zstd");
+  if (colon == std::string::npos) return options;
+  const std::string level = arguments.compress.substr(colon + 1);
+  int number = 0;
+  const auto [end, failure] = std::from_chars(level.data(), level.data() + level.size(), number);
+  const int highest = codec == "gzip" ? 9 : 19;
+  if (codec == "none" || failure != std::errc() || end != level.data() + level.size() || number < 1 || number > highest)
+    usage("--compress " + arguments.compress + ": gzip takes a level of 1 to 9, zstd of 1 to 19, none takes none");
+  options.level = number;
+  return options;
+}
+
+ExternalFormat external_format(const PatchArguments& arguments) {
+  if (arguments.externals_format == "conf") return ExternalFormat::conf;
+  if (arguments.externals_format == "args") return ExternalFormat::args;
+  if (arguments.externals_format == "json") return ExternalFormat::json;
+  usage("--externals-format " + arguments.externals_format + ": choose conf, args or json");
+}
+
+void write_text(const std::string& path, const std::string& text, Console& console) {
+  if (path == "-") console.write_raw(text);
+  else write_file(path, text);
+}
+
+}  // namespace ckpt::tool
