@@ -161,9 +161,11 @@ node_external_lines() {
     done <"$NODES/$1/etc/driver-hook.list"
 }
 
-# image_rootfs DIR: busybox and the counting program.
+# image_rootfs DIR: busybox and the counting program. With MERGED_USR set /lib is a link, as in most of today's images, and
+# what is mounted at /lib/firmware appears to CRIU at /usr/lib/firmware.
 image_rootfs() {
-    mkdir -p "$1"/{bin,dev,proc,sys,etc,tmp,run,lib,usr/lib,usr/bin,var}
+    mkdir -p "$1"/{bin,dev,proc,sys,etc,tmp,run,usr/lib,usr/bin,var}
+    if [[ -n ${MERGED_USR:-} ]]; then ln -s usr/lib "$1/lib"; else mkdir "$1/lib"; fi
     cp "$ROOT/bin/busybox" "$1/bin/busybox"
     ln -s busybox "$1/bin/sh"
     ln -s busybox "$1/bin/sha256sum"

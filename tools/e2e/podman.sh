@@ -4,6 +4,9 @@
 
 RUNTIME=${RUNTIME:-runc}
 readonly CONTAINER=counter ENGINE_SECONDS=60
+# crun wants the unified hierarchy, runc takes what the machine has.
+# shellcheck disable=SC2034 # read by the cases
+if [[ $RUNTIME == crun ]]; then CGROUPS=unified; else CGROUPS=hybrid; fi
 
 podman() {
     in_root "$ENGINE_SECONDS" podman --runtime "$RUNTIME" --cgroup-manager cgroupfs --hooks-dir /e2e/hooks.d "$@"

@@ -8,7 +8,7 @@
 # shellcheck source=podman.sh
 . "$E2E_DIR/podman.sh"
 
-machine_start
+machine_start "$CGROUPS"
 podman_prepare
 node_use A
 podman_run --device nvidia.com/gpu=0
@@ -16,7 +16,7 @@ inside_uvm_is A
 podman_checkpoint in.tar.zst
 
 node_use B
-restore_fails in.tar.zst "mount src=$INSIDE_SMI.* no such file or directory"
+restore_fails in.tar.zst "(runc: mount src=$INSIDE_SMI, |crun: stat \`$INSIDE_SMI\`).* [Nn]o such file or directory"
 expect_check patchable "$CASE_DIR/in.tar.zst" B
 patch_for B "$CASE_DIR/in.tar.zst" "$CASE_DIR/out.tar.zst"
 restore_works out.tar.zst

@@ -1,26 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# cdi_moved with crun, which wants the unified cgroup hierarchy.
-# shellcheck source=lib.sh
-. "$E2E_DIR/lib.sh"
-# shellcheck source=node.sh
-. "$E2E_DIR/node.sh"
+# As cdi_moved, with crun.
+# shellcheck disable=SC2034 # read by what it sources
 RUNTIME=crun
-# shellcheck source=podman.sh
-. "$E2E_DIR/podman.sh"
-
-machine_start unified
-podman_prepare
-node_use A
-podman_run --device nvidia.com/gpu=0
-inside_uvm_is A
-podman_checkpoint in.tar.zst
-
-node_use B
-restore_fails in.tar.zst "stat \`$INSIDE_SMI\`: No such file or directory"
-expect_check patchable "$CASE_DIR/in.tar.zst" B
-patch_for B "$CASE_DIR/in.tar.zst" "$CASE_DIR/out.tar.zst"
-restore_works out.tar.zst
-inside_is B
-inside_uvm_is B
-podman_remove
+# shellcheck source=cases/cdi_moved.sh
+. "$E2E_DIR/cases/cdi_moved.sh"

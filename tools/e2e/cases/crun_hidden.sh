@@ -1,26 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# hidden_keys with crun, which wants the unified cgroup hierarchy and runs no hooks in a restore.
-# shellcheck source=lib.sh
-. "$E2E_DIR/lib.sh"
-# shellcheck source=node.sh
-. "$E2E_DIR/node.sh"
+# As hidden_keys, with crun, which runs no hooks in a restore.
+# shellcheck disable=SC2034 # read by what it sources
 RUNTIME=crun
-# shellcheck source=podman.sh
-. "$E2E_DIR/podman.sh"
-
-machine_start unified
-podman_prepare
-node_use A
-criu_conf < <(node_external_lines A path)
-podman_run_hidden
-podman_checkpoint in.tar.zst
-criu_conf_none
-
-node_use B
-restore_fails in.tar.zst 'mnt: No mapping for [0-9]+:\(null\) mountpoint'
-patch_wants_drop_hooks B "$CASE_DIR/in.tar.zst"
-patch_for B "$CASE_DIR/in.tar.zst" "$CASE_DIR/out.tar.zst" --drop-hooks
-restore_works out.tar.zst
-inside_is B
-podman_remove
+# shellcheck source=cases/hidden_keys.sh
+. "$E2E_DIR/cases/hidden_keys.sh"

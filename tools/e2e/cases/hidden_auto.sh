@@ -8,7 +8,7 @@
 # shellcheck source=podman.sh
 . "$E2E_DIR/podman.sh"
 
-machine_start
+machine_start "$CGROUPS"
 podman_prepare
 node_use A
 criu_conf <<<'external mnt[]'

@@ -8,7 +8,7 @@
 # shellcheck source=podman.sh
 . "$E2E_DIR/podman.sh"
 
-machine_start hybrid shared
+machine_start "$CGROUPS" shared
 podman_prepare
 node_use A
 podman_run_hidden

@@ -15,7 +15,7 @@ node_list() {
     criu_conf <"$CASE_DIR/list"
 }
 
-machine_start hybrid shared
+machine_start "$CGROUPS" shared
 podman_prepare
 node_use A
 node_list dump A

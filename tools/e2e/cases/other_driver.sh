@@ -11,7 +11,7 @@
 
 readonly LIBRARY=$INSIDE_LIB/libcuda.so.570.86.10
 
-machine_start
+machine_start "$CGROUPS"
 podman_prepare
 node_use A
 podman_run --device nvidia.com/gpu=0 -- "$LIBRARY"

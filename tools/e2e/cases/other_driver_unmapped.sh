@@ -9,7 +9,7 @@
 # shellcheck source=podman.sh
 . "$E2E_DIR/podman.sh"
 
-machine_start
+machine_start "$CGROUPS"
 podman_prepare
 node_use A
 podman_run --device nvidia.com/gpu=0

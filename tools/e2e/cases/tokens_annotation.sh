@@ -9,7 +9,7 @@
 . "$E2E_DIR/podman.sh"
 
 readonly CONF=counter.conf
-machine_start
+machine_start "$CGROUPS"
 podman_prepare
 node_use A
 criu_conf "$CONF" < <(node_external_lines A token)

@@ -1,0 +1,7 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# As cdi_moved, with an image whose /lib is a link to usr/lib.
+# shellcheck disable=SC2034 # read by what it sources
+MERGED_USR=yes
+# shellcheck source=cases/cdi_moved.sh
+. "$E2E_DIR/cases/cdi_moved.sh"
