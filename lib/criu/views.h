@@ -64,8 +64,8 @@ struct PstreeEntry {
 std::vector<PstreeEntry> read_pstree(const Image& image);
 
 struct Core {
-  std::uint32_t mtype = 0;  ///< 1 x86_64, 3 aarch64 ...
-  std::string comm;         ///< of the task, or of the thread when there is no task part
+  std::uint32_t mtype = 0;                  ///< 1 x86_64, 3 aarch64 ...
+  std::string comm;                         ///< of the task, or of the thread when there is no task part
   std::optional<std::uint32_t> task_state;  ///< 1 alive, 2 dead, 3 stopped, 6 zombie
   bool has_stop_signo = false;              ///< a field of CRIU 3.18 and later
 };
@@ -100,7 +100,7 @@ struct RegFile {
   std::string name;  ///< absolute path in the container
   std::int32_t mnt_id = -1;
   std::optional<std::uint64_t> size;
-  std::optional<std::uint32_t> mode;  ///< full st_mode
+  std::optional<std::uint32_t> mode;    ///< full st_mode
   std::vector<std::uint32_t> build_id;  ///< note bytes packed in host-endian words, zero padded; may be empty
 };
 /// files.img entries as far as the comparison looks at them.
