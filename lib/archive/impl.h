@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "archive/source.h"
+#include "ckpt/archive.h"
+
+namespace ckpt {
+
+struct Archive::Impl {
+  std::string name;
+  bool directory = false;
+  Compression compression = Compression::none;
+  Limits limits;
+  std::vector<Member> members;
+  std::map<std::string, std::size_t, std::less<>> last;  ///< cleaned name to the index that counts
+  std::vector<std::string> duplicates;
+
+  std::shared_ptr<Source> source;                  ///< tars
+  std::shared_ptr<Descriptor> directory_fd;        ///< directories
+  std::map<const Member*, std::string> kept;       ///< content held since the one pass over a stream
+  std::uint64_t directory_bytes = 0;
+
+  bool random_access() const noexcept { return source && source->seekable() && compression == Compression::none; }
+  void index();
+  void require_name(const Member& member) const;
+  Where where(const Member& member) const { return Where{name, member.name, {}, {}}; }
+};
+
+/// Fills an Impl by walking a tar from front to back.
+void scan_tar(Archive::Impl& archive, const ArchiveOptions& options);
+/// Fills an Impl from a directory on disk, parents before children, in name order.
+void scan_directory(Archive::Impl& archive, const ArchiveOptions& options);
+/// The content of a file below the directory, no symlink followed.
+void stream_directory_file(const Archive::Impl& archive, const Member& member,
+                           const std::function<void(std::string_view)>& sink);
+/// Brings a reader to the member's entry. Throws Error(corrupt) when the archive changed in between.
+struct archive_entry* find_entry(TarStream& stream, const Member& member, std::uint64_t base);
+
+}  // namespace ckpt

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "archive/impl.h"
+#include "base/paths.h"
+
+namespace ckpt {
+
+namespace {
+
+std::string text_or_empty(const char* text) { return text == nullptr ? std::string() : std::string(text); }
+
+std::string name_of(struct archive_entry* entry) {
+  const char* name = archive_entry_pathname(entry);
+  return text_or_empty(name != nullptr ? name : archive_entry_pathname_utf8(entry));
+}
+
+MemberType type_of(struct archive_entry* entry) {
+  if (archive_entry_hardlink(entry) != nullptr) return MemberType::hardlink;
+  switch (archive_entry_filetype(entry)) {
+    case AE_IFREG: return MemberType::file;
+    case AE_IFDIR: return MemberType::directory;
+    case AE_IFLNK: return MemberType::symlink;
+    case AE_IFCHR: return MemberType::char_device;
+    case AE_IFBLK: return MemberType::block_device;
+    case AE_IFIFO: return MemberType::fifo;
+    default: return MemberType::other;
+  }
+}
+
+Member member_of(struct archive_entry* entry) {
+  Member member;
+  member.raw_name = name_of(entry);
+  member.name = clean_member_name(member.raw_name);
+  member.type = type_of(entry);
+  member.size = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_entry_size(entry), 0));
+  member.mode = static_cast<std::uint32_t>(archive_entry_perm(entry));
+  member.uid = archive_entry_uid(entry);
+  member.gid = archive_entry_gid(entry);
+  member.mtime = archive_entry_mtime(entry);
+  member.link_target = member.type == MemberType::hardlink ? text_or_empty(archive_entry_hardlink(entry))
+                                                           : text_or_empty(archive_entry_symlink(entry));
+  member.dev_major = static_cast<std::uint32_t>(archive_entry_rdevmajor(entry));
+  member.dev_minor = static_cast<std::uint32_t>(archive_entry_rdevminor(entry));
+  member.sparse = archive_entry_sparse_count(entry) > 0;
+  return member;
+}
+
+/// Keeps what is worth keeping of a stream, within the limits.
+class Keeper {
+ public:
+  Keeper(const Archive::Impl& archive, const ArchiveOptions& options) : archive_(archive), options_(options) {}
+
+  bool wants(const Member& member) const {
+    return !archive_.random_access() && options_.keep && member.type == MemberType::file &&
+           member.size <= options_.limits.max_member_bytes &&
+           kept_ + member.size <= options_.limits.max_kept_bytes && options_.keep(member);
+  }
+
+  std::string read(TarStream& stream, const Member& member) {
+    std::string bytes;
+    stream.content([&](std::string_view piece) {
+      if (bytes.size() + piece.size() > member.size)
+        throw Error(ErrorCode::corrupt, archive_.where(member), "longer than its header says");
+      bytes += piece;
+    });
+    kept_ += bytes.size();
+    return bytes;
+  }
+
+ private:
+  const Archive::Impl& archive_;
+  const ArchiveOptions& options_;
+  std::uint64_t kept_ = 0;
+};
+
+void require_whole(const Archive::Impl& archive, const Member& member) {
+  if (!archive.random_access() || member.end_offset <= archive.source->length()) return;
+  const std::uint64_t stored = archive.source->length() - std::min(member.data_offset, archive.source->length());
+  if (!member.sparse && member.type == MemberType::file && stored >= member.size) return;  // only padding is missing
+  throw Error(ErrorCode::corrupt, Where{archive.name, member.name, {}, archive.source->length()},
+              "the archive ends inside this member, which has " + std::to_string(member.size) + " bytes");
+}
+
+}  // namespace
+
+void scan_tar(Archive::Impl& archive, const ArchiveOptions& options) {
+  TarStream stream(*archive.source, TarStream::Form::tar);
+  Keeper keeper(archive, options);
+  std::map<std::size_t, std::string> kept;
+  archive.compression = stream.compression();
+  while (struct archive_entry* entry = stream.next()) {
+    archive.compression = stream.compression();
+    if (archive.members.size() >= options.limits.max_members)
+      throw Error(ErrorCode::limit_exceeded, Where{archive.name, {}, {}, {}},
+                  "more than max_members, " + std::to_string(options.limits.max_members));
+    Member member = member_of(entry);
+    archive.require_name(member);
+    stream.set_member(member.name);
+    member.header_offset = stream.header_position();
+    member.data_offset = stream.position();
+    if (keeper.wants(member)) kept[archive.members.size()] = keeper.read(stream, member);
+    stream.skip_content();
+    member.end_offset = (stream.position() + 511) / 512 * 512;
+    if (archive.random_access() && !member.sparse && member.type == MemberType::file)
+      member.end_offset = member.data_offset + (member.size + 511) / 512 * 512;
+    require_whole(archive, member);
+    archive.members.push_back(std::move(member));
+  }
+  archive.index();
+  for (auto& [index, bytes] : kept) archive.kept[&archive.members[index]] = std::move(bytes);
+}
+
+struct archive_entry* find_entry(TarStream& stream, const Member& member, std::uint64_t base) {
+  stream.set_member(member.name);
+  while (struct archive_entry* entry = stream.next()) {
+    if (stream.header_position() + base == member.header_offset) return entry;
+    if (stream.header_position() + base > member.header_offset) break;
+  }
+  stream.fail("the archive changed while it was read");
+}
+
+}  // namespace ckpt
