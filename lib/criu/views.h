@@ -108,7 +108,7 @@ struct FileEntry {
   std::uint32_t type = 0;
   std::uint32_t id = 0;
   std::optional<RegFile> reg;
-  std::optional<std::string> unix_name;  ///< bound name of a unix socket, first byte 0 when abstract
+  std::optional<std::string> unix_name;  ///< a unix socket's name, first byte 0 when abstract; absent when unbound
   std::optional<std::int32_t> unix_mnt_id;
   bool external = false;  ///< type EXT: a plugin's file
 };

@@ -68,8 +68,8 @@ FileEntry read_file(const Image& image, std::size_t index) {
   check_agreement(image, index, message, file.type);
   if (file.type == REG) file.reg = regular(message.reg());
   if (file.type == UNIXSK) {
-    file.unix_name = message.usk().name();
-    file.unix_mnt_id = message.usk().mnt_id();
+    if (!message.usk().name().empty()) file.unix_name = message.usk().name();
+    if (message.usk().has_mnt_id()) file.unix_mnt_id = message.usk().mnt_id();
   }
   file.external = file.type == EXT;
   return file;
