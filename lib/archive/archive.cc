@@ -153,6 +153,10 @@ Archive Archive::spool(int fd, const std::string& name, const std::string& direc
 Archive Archive::open_member(const Member& member, const ArchiveOptions& options) const {
   if (impl_->random_access() && !member.sparse)
     return open_source(impl_->source->part(member.data_offset, member.size), impl_->name, options);
+  if (impl_->directory) {
+    auto blob = std::make_shared<Descriptor>(open_directory_file(*impl_, member));
+    return open_source(whole_file(std::move(blob), impl_->name), impl_->name, options);
+  }
   auto file = unnamed_file("/tmp");
   stream(member, [&](std::string_view piece) { write_all(file->get(), piece, "/tmp"); });
   return open_source(whole_file(std::move(file), impl_->name), impl_->name, options);

@@ -112,10 +112,15 @@ void scan_directory(Archive::Impl& archive, const ArchiveOptions& options) {
   archive.index();
 }
 
+int open_directory_file(const Archive::Impl& archive, const Member& member) {
+  const int fd = open_below(archive.directory_fd->get(), member.name, O_RDONLY | O_NONBLOCK);
+  if (fd < 0) io_error(archive.name, member.name, "cannot open");
+  return fd;
+}
+
 void stream_directory_file(const Archive::Impl& archive, const Member& member,
                            const std::function<void(std::string_view)>& sink) {
-  const Descriptor file(open_below(archive.directory_fd->get(), member.name, O_RDONLY | O_NONBLOCK));
-  if (file.get() < 0) io_error(archive.name, member.name, "cannot open");
+  const Descriptor file(open_directory_file(archive, member));
   std::vector<char> block(1U << 20);
   std::uint64_t done = 0;
   while (done < member.size) {

@@ -38,6 +38,8 @@ void scan_directory(Archive::Impl& archive, const ArchiveOptions& options);
 /// The content of a file below the directory, no symlink followed.
 void stream_directory_file(const Archive::Impl& archive, const Member& member,
                            const std::function<void(std::string_view)>& sink);
+/// Opens a file below the directory, no symlink followed. Throws Error(io).
+int open_directory_file(const Archive::Impl& archive, const Member& member);
 /// Brings a reader to the member's entry. Throws Error(corrupt) when the archive changed in between.
 struct archive_entry* find_entry(TarStream& stream, const Member& member, std::uint64_t base);
 

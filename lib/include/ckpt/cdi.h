@@ -126,6 +126,8 @@ class CKPT_API CdiRegistry {
   CdiEdits resolve(const std::vector<std::string>& qualified_names) const;
 
  private:
+  void index();
+
   std::vector<CdiSpec> specs_;
   std::vector<CdiProblem> problems_;
   /// qualified name -> (index into specs_, index into devices)

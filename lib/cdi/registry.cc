@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "ckpt/cdi.h"
+#include "ckpt/error.h"
+#include "ckpt/file.h"
+
+namespace ckpt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_cdi_name(const fs::path& path) { return path.extension() == ".json" || path.extension() == ".yaml"; }
+
+std::vector<std::string> files_in(const std::string& directory) {
+  std::vector<std::string> files;
+  std::error_code failure;
+  for (fs::directory_iterator it(directory, failure), end; !failure && it != end; it.increment(failure)) {
+    std::error_code ignored;
+    if (is_cdi_name(it->path()) && it->is_regular_file(ignored)) files.push_back(it->path().string());
+  }
+  if (failure)
+    throw Error(ErrorCode::io, Where{directory, {}, {}, {}}, "cannot list: " + failure.message());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void append(CdiEdits& all, const CdiEdits& more) {
+  const auto add = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  add(all.env, more.env);
+  add(all.device_nodes, more.device_nodes);
+  add(all.net_devices, more.net_devices);
+  add(all.hooks, more.hooks);
+  add(all.mounts, more.mounts);
+  add(all.additional_gids, more.additional_gids);
+  if (more.intel_rdt) all.intel_rdt = more.intel_rdt;
+}
+
+}  // namespace
+
+std::vector<std::string> CdiRegistry::default_directories() { return {"/etc/cdi", "/var/run/cdi"}; }
+
+CdiRegistry CdiRegistry::load(const std::vector<std::string>& paths, const Limits& limits) {
+  CdiRegistry registry;
+  const bool defaults = paths == default_directories();
+  int priority = 0;
+  for (const std::string& path : paths) {
+    ++priority;
+    std::error_code ignored;
+    if (defaults && !fs::is_directory(path, ignored)) continue;
+    const bool directory = fs::is_directory(path, ignored);
+    for (const std::string& file : directory ? files_in(path) : std::vector<std::string>{path}) {
+      if (registry.specs_.size() + registry.problems_.size() >= limits.max_cdi_files)
+        throw Error(ErrorCode::limit_exceeded, Where{path, {}, {}, {}},
+                    "more than max_cdi_files, " + std::to_string(limits.max_cdi_files));
+      try {
+        registry.specs_.push_back(parse_cdi(read_text_file(file, limits), file, limits));
+        registry.specs_.back().priority = priority;
+      } catch (const Error& error) {
+        if (!directory) throw;
+        registry.problems_.push_back({file, error.detail(), true});
+      }
+    }
+  }
+  registry.index();
+  return registry;
+}
+
+// Higher priority wins; a conflict at one priority takes the device away altogether, also from other priorities.
+void CdiRegistry::index() {
+  std::set<std::string> conflicts;
+  for (std::size_t s = 0; s < specs_.size(); ++s)
+    for (std::size_t d = 0; d < specs_[s].devices.size(); ++d) {
+      const std::string name = specs_[s].kind() + "=" + specs_[s].devices[d].name;
+      const auto found = index_.find(name);
+      if (found == index_.end()) {
+        index_[name] = {s, d};
+        continue;
+      }
+      const CdiSpec& other = specs_[found->second.first];
+      if (other.priority == specs_[s].priority) {
+        conflicts.insert(name);
+        problems_.push_back({specs_[s].file, name + " is also defined in " + other.file + "; neither counts", true});
+        problems_.push_back({other.file, name + " is also defined in " + specs_[s].file + "; neither counts", true});
+      } else if (other.priority < specs_[s].priority) {
+        found->second = {s, d};
+      }
+    }
+  for (const std::string& name : conflicts) index_.erase(name);
+}
+
+std::vector<std::string> CdiRegistry::device_names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, place] : index_) names.push_back(name);
+  return names;
+}
+
+bool CdiRegistry::has(const std::string& qualified_name) const { return index_.count(qualified_name) != 0; }
+
+CdiEdits CdiRegistry::resolve(const std::vector<std::string>& qualified_names) const {
+  std::string missing;
+  for (const std::string& name : qualified_names)
+    if (!has(name)) missing += (missing.empty() ? "" : ", ") + name;
+  if (!missing.empty()) {
+    std::string there;
+    for (const auto& [name, place] : index_) there += (there.empty() ? "" : ", ") + name;
+    throw Error(ErrorCode::invalid_argument, {}, "unresolved CDI devices: " + missing,
+                there.empty() ? "no CDI device is defined" : "there are: " + there);
+  }
+  CdiEdits edits;
+  std::set<std::size_t> seen;
+  for (const std::string& name : qualified_names) {
+    const auto [spec, device] = index_.at(name);
+    if (seen.insert(spec).second) append(edits, specs_[spec].edits);
+    append(edits, specs_[spec].devices[device].edits);
+  }
+  return edits;
+}
+
+}  // namespace ckpt

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oci/layout.h"
+
+#include <algorithm>
+
+#include "ckpt/error.h"
+#include "ckpt/json.h"
+
+namespace ckpt {
+
+namespace {
+
+constexpr const char* kCriuTar = "application/vnd.containerd.container.criu.checkpoint.criu.tar";
+constexpr const char* kCtrConfig = "application/vnd.containerd.container.checkpoint.config.v1+proto";
+constexpr std::uint32_t kMaxIndexDepth = 4;
+
+[[noreturn]] void refuse(ErrorCode code, const Archive& outer, const std::string& member, const std::string& detail) {
+  throw Error(code, Where{outer.name(), member, {}, {}}, detail);
+}
+
+const Member& require_member(const Archive& outer, const std::string& name) {
+  const Member* member = outer.find(name);
+  if (member == nullptr) refuse(ErrorCode::corrupt, outer, name, "missing in the image layout");
+  return *member;
+}
+
+Json read_json(const Archive& outer, const std::string& name, const Limits& limits) {
+  return Json::parse(outer.read(require_member(outer, name)), outer.name(), name, limits);
+}
+
+// "sha256:HEX" is kept at blobs/sha256/HEX; anything else in HEX would be a path.
+std::string blob_name(const Archive& outer, const Json& descriptor) {
+  const std::string& digest = descriptor["digest"].as_string();
+  const std::size_t colon = digest.find(':');
+  const auto plain = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); };
+  const bool good = colon != std::string::npos && colon > 0 && colon + 1 < digest.size() &&
+                    std::all_of(digest.begin(), digest.begin() + static_cast<std::ptrdiff_t>(colon), plain) &&
+                    std::all_of(digest.begin() + static_cast<std::ptrdiff_t>(colon) + 1, digest.end(), plain);
+  if (!good) refuse(ErrorCode::corrupt, outer, "index.json", "not a digest: \"" + digest + "\"");
+  return "blobs/" + digest.substr(0, colon) + "/" + digest.substr(colon + 1);
+}
+
+const Member& blob_of(const Archive& outer, const Json& descriptor) {
+  const Member& blob = require_member(outer, blob_name(outer, descriptor));
+  const std::uint64_t size = descriptor["size"].as_uint(blob.size);
+  if (size != blob.size)
+    refuse(ErrorCode::corrupt, outer, blob.name,
+           "has " + std::to_string(blob.size) + " bytes, its descriptor says " + std::to_string(size));
+  return blob;
+}
+
+bool ends(const std::string& text, std::string_view suffix) {
+  return text.size() >= suffix.size() && text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+bool is_index(const Json& document, const std::string& media_type) {
+  return document["manifests"].is_array() || ends(media_type, "image.index.v1+json") ||
+         ends(media_type, "manifest.list.v2+json");
+}
+
+void collect_annotations(const Json& document, std::map<std::string, std::string>& into) {
+  for (const auto& [key, value] : document["annotations"].members())
+    if (value.is_string()) into[key] = value.as_string();
+}
+
+// The value of a protobuf Any{1 type_url, 2 value}: the second length-delimited field.
+std::string any_value(const Archive& outer, const Member& blob) {
+  const std::string bytes = outer.read(blob);
+  std::size_t at = 0;
+  const auto varint = [&]() -> std::uint64_t {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && at < bytes.size(); shift += 7) {
+      const auto byte = static_cast<unsigned char>(bytes[at++]);
+      value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+      if ((byte & 0x80) == 0) return value;
+    }
+    refuse(ErrorCode::corrupt, outer, blob.name, "not a protobuf Any");
+  };
+  while (at < bytes.size()) {
+    const std::uint64_t tag = varint();
+    const std::uint64_t size = varint();
+    if ((tag & 7) != 2 || size > bytes.size() - at) break;
+    if (tag >> 3 == 2) return bytes.substr(at, size);
+    at += size;
+  }
+  refuse(ErrorCode::corrupt, outer, blob.name, "not a protobuf Any with a value");
+}
+
+bool is_checkpoint(const ImageCheckpoint& image) {
+  return std::any_of(image.layers.begin(), image.layers.end(), [](const Archive& layer) {
+    return layer.find("spec.dump") != nullptr || layer.find("config.dump") != nullptr ||
+           layer.find("checkpoint") != nullptr || layer.find("checkpoint/inventory.img") != nullptr;
+  });
+}
+
+/// Looks for a checkpoint among the manifests of an image layout.
+class Search {
+ public:
+  Search(const Archive& outer, const ArchiveOptions& options) : outer_(outer), options_(options) {}
+
+  bool in_index(const Json& index, std::uint32_t depth) {
+    if (depth > kMaxIndexDepth) refuse(ErrorCode::limit_exceeded, outer_, "index.json", "indexes are nested too deep");
+    if (is_ctr_index(index)) return open_ctr(index);
+    for (const Json& descriptor : index["manifests"].items()) {
+      const std::string name = blob_name(outer_, descriptor);
+      seen_ += (seen_.empty() ? "" : ", ") + descriptor["mediaType"].as_string();
+      if (!ends(descriptor["mediaType"].as_string(), "json")) continue;
+      const Json document = Json::parse(outer_.read(blob_of(outer_, descriptor)), outer_.name(), name, options_.limits);
+      found.reference = descriptor["annotations"]["org.opencontainers.image.ref.name"].as_string();
+      if (is_index(document, descriptor["mediaType"].as_string()) ? in_index(document, depth + 1)
+                                                                  : in_manifest(document, descriptor))
+        return true;
+    }
+    return false;
+  }
+
+  const std::string& seen() const noexcept { return seen_; }
+  ImageCheckpoint found;
+
+ private:
+  static bool is_ctr_index(const Json& index) {
+    const auto& all = index["manifests"].items();
+    return std::any_of(all.begin(), all.end(),
+                       [](const Json& descriptor) { return descriptor["mediaType"].as_string() == kCriuTar; });
+  }
+
+  bool in_manifest(const Json& manifest, const Json& descriptor) {
+    ImageCheckpoint image;
+    image.form = outer_.is_directory() ? ImageForm::oci_layout : ImageForm::oci_archive;
+    image.reference = found.reference;
+    collect_annotations(descriptor, image.annotations);
+    collect_annotations(manifest, image.annotations);
+    const auto& layers = manifest["layers"].items();
+    for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer)
+      image.layers.push_back(outer_.open_member(blob_of(outer_, *layer), options_));
+    if (!is_checkpoint(image)) return false;
+    found = std::move(image);
+    return true;
+  }
+
+  // The rw layer is the container's file system, not part of the checkpoint's own members.
+  bool open_ctr(const Json& index) {
+    found.form = ImageForm::ctr_index;
+    collect_annotations(index, found.annotations);
+    for (const Json& descriptor : index["manifests"].items()) {
+      const std::string& type = descriptor["mediaType"].as_string();
+      if (type == kCriuTar) found.layers.push_back(outer_.open_member(blob_of(outer_, descriptor), options_));
+      if (type == kCtrConfig) found.spec_json = any_value(outer_, blob_of(outer_, descriptor));
+    }
+    return true;
+  }
+
+  const Archive& outer_;
+  const ArchiveOptions& options_;
+  std::string seen_;
+};
+
+ImageCheckpoint open_docker(const Archive& outer, const ArchiveOptions& options) {
+  ImageCheckpoint image;
+  image.form = ImageForm::docker_archive;
+  const Json manifest = read_json(outer, "manifest.json", options.limits);
+  for (const Json& one : manifest.items()) {
+    image.layers.clear();
+    image.reference = one["RepoTags"][0].as_string();
+    const auto& layers = one["Layers"].items();
+    for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+      const Member* member = &require_member(outer, layer->as_string());
+      // A layer that an image has twice is stored once, with a link beside it.
+      if (member->type == MemberType::symlink || member->type == MemberType::hardlink) continue;
+      image.layers.push_back(outer.open_member(*member, options));
+    }
+    if (is_checkpoint(image)) return image;
+  }
+  refuse(ErrorCode::unsupported, outer, "manifest.json", "none of its images is a container checkpoint");
+}
+
+}  // namespace
+
+bool is_image_layout(const Archive& outer) {
+  return (outer.find("oci-layout") != nullptr && outer.find("index.json") != nullptr) ||
+         (outer.find("manifest.json") != nullptr && outer.find("spec.dump") == nullptr);
+}
+
+ImageCheckpoint open_image(const Archive& outer, const ArchiveOptions& options) {
+  if (outer.find("index.json") == nullptr) return open_docker(outer, options);
+  Search search(outer, options);
+  if (search.in_index(read_json(outer, "index.json", options.limits), 0)) return std::move(search.found);
+  refuse(ErrorCode::unsupported, outer, "index.json",
+         "no manifest of the image is a container checkpoint; there are: " + search.seen());
+}
+
+}  // namespace ckpt
