@@ -49,6 +49,7 @@ TEST_CASE("a tree has one root") {
   CHECK(problems({}) == "no_root:0");
   CHECK(problems({mount(10, 1, "/a")}) == "missing_parent:10 no_root:0");
   CHECK(problems({kRoot, mount(20, 2, "/")}) == "two_roots:20");
+  CHECK(problems({kRoot, mount(20, 1, "/")}) == "two_roots:20");
   CHECK(message({kRoot, mount(20, 2, "/")}) == "mounts 10 (/) and 20 (/) are both roots");
 }
 

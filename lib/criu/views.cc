@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "criu/views.h"
 
-#include "ckpt/criu/core.pb.h"
-#include "ckpt/criu/fdinfo.pb.h"
-#include "ckpt/criu/fs.pb.h"
-#include "ckpt/criu/inventory.pb.h"
-#include "ckpt/criu/mnt.pb.h"
-#include "ckpt/criu/pstree.pb.h"
-#include "ckpt/criu/stats.pb.h"
+#include <ckpt/criu/core.pb.h>
+#include <ckpt/criu/fdinfo.pb.h>
+#include <ckpt/criu/fs.pb.h>
+#include <ckpt/criu/inventory.pb.h>
+#include <ckpt/criu/mnt.pb.h>
+#include <ckpt/criu/pstree.pb.h>
+#include <ckpt/criu/stats.pb.h>
+
 #include "criu/decode.h"
 
 namespace ckpt::criu {

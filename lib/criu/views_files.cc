@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
-#include "ckpt/criu/fdinfo.pb.h"
+#include <ckpt/criu/fdinfo.pb.h>
+
 #include "criu/decode.h"
 #include "criu/views.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ckpt/criu/mm.pb.h"
-#include "ckpt/criu/pagemap.pb.h"
+#include <ckpt/criu/mm.pb.h>
+#include <ckpt/criu/pagemap.pb.h>
+
 #include "criu/decode.h"
 #include "criu/views.h"
 #include "criu/wire.h"

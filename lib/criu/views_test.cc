@@ -2,12 +2,15 @@
 #include "criu/views.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <string>
 #include <vector>
 
 #include "testing/failure.h"
 #include "testing/image_builder.h"
+#include "testing/temp_dir.h"
 
 using namespace ckpt::testing;
 using ckpt::Error;
@@ -20,6 +23,21 @@ namespace {
 Image parse(const std::string& bytes) { return Image::parse(bytes, {"a.tar", "x.img", {}, {}}); }
 
 bool says(const Error& error, const char* text) { return error.detail().find(text) != std::string::npos; }
+
+/// What an action writes to stderr.
+template <typename Action>
+std::string printed_by(Action action) {
+  const TempDir directory;
+  const std::string path = directory.write("stderr", "");
+  const int before = ::dup(2);
+  const int file = ::open(path.c_str(), O_WRONLY);
+  ::dup2(file, 2);
+  action();
+  ::dup2(before, 2);
+  ::close(file);
+  ::close(before);
+  return read_file(path);
+}
 
 const std::string kFown = bytes_field(
     4, varint_field(1, 0) + varint_field(2, 0) + varint_field(3, 0) + varint_field(4, 0) + varint_field(5, 0));
@@ -114,6 +132,11 @@ TEST_CASE("strings need not be UTF-8 and may hold zero bytes") {
   const auto mounts = ckpt::criu::read_mounts(parse(mountpoints_image({odd})));
   CHECK(mounts[0].mountpoint == odd.mountpoint);
   CHECK(mounts[0].ext_key == odd.ext_key);
+}
+
+TEST_CASE("nothing is printed about strings that are not UTF-8") {
+  auto odd = mount(2, 1, "/\xff");
+  CHECK(printed_by([&] { ckpt::criu::read_mounts(parse(mountpoints_image({odd}))); }).empty());
 }
 
 TEST_CASE("the last of two values counts, and parts of a message are merged") {

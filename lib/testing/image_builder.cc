@@ -3,15 +3,15 @@
 
 #include <algorithm>
 
-#include "ckpt/criu/core.pb.h"
-#include "ckpt/criu/fdinfo.pb.h"
-#include "ckpt/criu/fs.pb.h"
-#include "ckpt/criu/inventory.pb.h"
-#include "ckpt/criu/mm.pb.h"
-#include "ckpt/criu/mnt.pb.h"
-#include "ckpt/criu/pagemap.pb.h"
-#include "ckpt/criu/pstree.pb.h"
-#include "ckpt/criu/stats.pb.h"
+#include <ckpt/criu/core.pb.h>
+#include <ckpt/criu/fdinfo.pb.h>
+#include <ckpt/criu/fs.pb.h>
+#include <ckpt/criu/inventory.pb.h>
+#include <ckpt/criu/mm.pb.h>
+#include <ckpt/criu/mnt.pb.h>
+#include <ckpt/criu/pagemap.pb.h>
+#include <ckpt/criu/pstree.pb.h>
+#include <ckpt/criu/stats.pb.h>
 
 namespace ckpt::testing {
 
