@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   add_common_options(app, options);
   app.require_subcommand(1);
   app.fallthrough();
+  app.set_help_all_flag("--help-all", "Help of every command");
   int status = kYes;
   for (const AddCommand add : all_commands()) {
     const Action action = add(app, Context{console, options});

@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
       "  ckpt-patch --externals /etc/criu/runc.conf --for dump --cdi source.yaml\n"
       "                                                  make this node's dumps carry real keys\n\n"
       "Exit status: 0 done, 1 a decision is needed (nothing written), 2 trouble, 3 blocked (nothing written).");
+  app.set_help_all_flag("--help-all", "Help with every option");
   add_common_options(app, common);
   add_patch_options(app, arguments);
   return run_tool(console, app, std::vector<std::string>(argv + 1, argv + argc), [&] {
