@@ -15,7 +15,6 @@ using ckpt::testing::bytes_field;
 using ckpt::testing::failure_of;
 using ckpt::testing::framed;
 using ckpt::testing::image_head;
-using ckpt::testing::u32_bytes;
 using ckpt::testing::varint_field;
 
 namespace {

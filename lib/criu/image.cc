@@ -110,6 +110,7 @@ void append_u32(std::string& out, std::size_t value) {
 
 }  // namespace
 
+Image::~Image() = default;
 Image::Image(Image&&) noexcept = default;
 Image& Image::operator=(Image&&) noexcept = default;
 

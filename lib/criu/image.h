@@ -57,6 +57,7 @@ class Image {
  public:
   /// `where` names file and member. Throws Error(corrupt | unsupported | limit_exceeded) with entry and offset.
   static Image parse(std::string bytes, Where where, const Limits& limits = {});
+  ~Image();
   Image(Image&&) noexcept;
   Image& operator=(Image&&) noexcept;
   Image(const Image&) = delete;

@@ -34,8 +34,9 @@ Error refusal(const std::string& bytes, const Limits& limits = {}) {
 
 bool says(const Error& error, const char* text) { return error.detail().find(text) != std::string::npos; }
 
+// The first words of an image as a big-endian machine writes them.
 std::string reversed(std::string bytes, std::size_t words) {
-  for (std::size_t i = 0; i < words; ++i) std::reverse(bytes.begin() + 4 * i, bytes.begin() + 4 * i + 4);
+  for (std::size_t i = 0; i < words; ++i) std::reverse(bytes.data() + 4 * i, bytes.data() + 4 * i + 4);
   return bytes;
 }
 
