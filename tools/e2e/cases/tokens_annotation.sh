@@ -19,9 +19,9 @@ criu_conf_none
 
 node_use B
 restore_fails in.tar.zst 'mnt: No mapping for [0-9]+:\(null\) mountpoint'
-patch "$CASE_DIR/in.tar.zst" --externals - --cdi "$(node_cdi_file B)" --root "$ROOT"
-expect_exit 0 "ckpt-patch --externals -"
-criu_conf "$CONF" <"$CASE_DIR/out"
+patch "$CASE_DIR/in.tar.zst" --externals "$CASE_DIR/list" --cdi "$(node_cdi_file B)" --root "$ROOT"
+expect_exit 0 "ckpt-patch --externals"
+criu_conf "$CONF" <"$CASE_DIR/list"
 restore_works in.tar.zst
 inside_is B
 podman_remove
