@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/paths.h"
+#include "checkpoint/impl.h"
 
 namespace ckpt {
 
@@ -134,6 +135,12 @@ bool find_source(Comparer& comparer, const Mount& mount, MountChange& change) {
   if (mount.spec_index) {
     change.new_source = change.old_source;
     return true;
+  }
+  // An image directory comes without its bundle, whose config.json has these mounts for the runtime: no driver's files.
+  if (!comparer.checkpoint.impl().spec && mount.key_kind == KeyKind::keyed) {
+    comparer.note("mount.bundle", mount.mountpoint,
+                  "has the key " + *mount.ext_key + "; the bundle's config.json has to provide it");
+    return false;
   }
   comparer.undecided("mount.hidden_foreign", mount.mountpoint,
                      "was mounted from outside" +
