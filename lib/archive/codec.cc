@@ -45,7 +45,7 @@ CompressingSink::CompressingSink(ByteSink& out, Compression compression, std::op
 
 la_ssize_t CompressingSink::on_write(struct archive* handle, void* self, const void* bytes, std::size_t size) {
   auto& sink = *static_cast<CompressingSink*>(self);
-  if (sink.failure_) return -1;
+  if (sink.failure_ || sink.abandoned_) return -1;
   try {
     sink.out_.write({static_cast<const char*>(bytes), size});
     return static_cast<la_ssize_t>(size);

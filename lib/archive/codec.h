@@ -18,6 +18,9 @@ class CompressingSink final : public ByteSink {
  public:
   /// gzip or zstd; `none` passes through. Throws Error(unsupported) for what is only read.
   CompressingSink(ByteSink& out, Compression compression, std::optional<int> level);
+  ~CompressingSink() override { abandoned_ = true; }
+  CompressingSink(const CompressingSink&) = delete;
+  CompressingSink& operator=(const CompressingSink&) = delete;
 
   void write(std::string_view bytes) override;
   void finish();
@@ -29,6 +32,7 @@ class CompressingSink final : public ByteSink {
   ByteSink& out_;
   WriterHandle handle_;
   std::exception_ptr failure_;
+  bool abandoned_ = false;
 };
 
 /// SHA-256 in pieces.

@@ -19,14 +19,11 @@ struct FreeReader {
 };
 using ReaderHandle = std::unique_ptr<struct archive, FreeReader>;
 
-/// Frees without finishing: what was not closed stays without an end.
-struct AbandonWriter {
-  void operator()(struct archive* handle) const noexcept {
-    archive_write_fail(handle);
-    archive_write_free(handle);
-  }
+/// Closes on the way, so whoever gives up early must have its write callback refuse by then.
+struct FreeWriter {
+  void operator()(struct archive* handle) const noexcept { archive_write_free(handle); }
 };
-using WriterHandle = std::unique_ptr<struct archive, AbandonWriter>;
+using WriterHandle = std::unique_ptr<struct archive, FreeWriter>;
 
 struct FreeEntry {
   void operator()(struct archive_entry* entry) const noexcept { archive_entry_free(entry); }

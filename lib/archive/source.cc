@@ -107,7 +107,7 @@ void TarStream::open(Form form) {
   archive_read_set_read_callback(handle, on_read);
   if (source_.seekable()) archive_read_set_skip_callback(handle, on_skip);
   archive_read_set_callback_data(handle, this);
-  if (archive_read_open1(handle) != ARCHIVE_OK) fail("cannot open");
+  if (archive_read_open1(handle) != ARCHIVE_OK) fail("not a readable tar");
 }
 
 la_ssize_t TarStream::on_read(struct archive* handle, void* self, const void** bytes) {

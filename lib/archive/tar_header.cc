@@ -27,10 +27,18 @@ std::uint64_t tar_number(std::string_view blocks, std::size_t block, TarField fi
 
 bool is_extension(char type) { return type == 'x' || type == 'g' || type == 'X' || type == 'L' || type == 'K'; }
 
-la_ssize_t collect(struct archive*, void* into, const void* bytes, std::size_t size) {
-  static_cast<std::string*>(into)->append(static_cast<const char*>(bytes), size);
-  return static_cast<la_ssize_t>(size);
-}
+/// Takes what a writer puts out until the header is complete; the content that libarchive would make up is refused.
+struct HeaderCollector {
+  std::string blocks;
+  bool complete = false;
+
+  static la_ssize_t write(struct archive*, void* self, const void* bytes, std::size_t size) {
+    auto& collector = *static_cast<HeaderCollector*>(self);
+    if (collector.complete) return -1;
+    collector.blocks.append(static_cast<const char*>(bytes), size);
+    return static_cast<la_ssize_t>(size);
+  }
+};
 
 mode_t file_type(MemberType type) {
   switch (type) {
@@ -88,15 +96,23 @@ bool has_pax_size(std::string_view blocks) {
 }
 
 std::string make_header(struct archive_entry* entry) {
-  const WriterHandle writer(archive_write_new());
-  std::string blocks;
-  archive_write_set_format_pax_restricted(writer.get());
-  archive_write_set_bytes_per_block(writer.get(), 0);
-  if (archive_write_open(writer.get(), &blocks, nullptr, collect, nullptr) != ARCHIVE_OK ||
-      archive_write_header(writer.get(), entry) < ARCHIVE_WARN)
-    throw Error(ErrorCode::internal, {}, std::string("cannot make a tar header: ") +
-                                             archive_error_string(writer.get()));
-  return blocks;
+  // ustar first: a plain block is what every reader knows, and PAX is for what it cannot say.
+  std::string why;
+  for (const auto set_format : {archive_write_set_format_ustar, archive_write_set_format_pax_restricted}) {
+    HeaderCollector collector;
+    const WriterHandle writer(archive_write_new());
+    set_format(writer.get());
+    archive_write_set_bytes_per_block(writer.get(), 0);
+    if (archive_write_open(writer.get(), &collector, nullptr, HeaderCollector::write, nullptr) == ARCHIVE_OK &&
+        archive_write_header(writer.get(), entry) == ARCHIVE_OK) {
+      collector.complete = true;
+      return std::move(collector.blocks);
+    }
+    collector.complete = true;
+    const char* text = archive_error_string(writer.get());
+    why = text == nullptr ? "" : text;
+  }
+  throw Error(ErrorCode::unsupported, {}, "cannot make a tar header: " + why);
 }
 
 EntryHandle entry_for(const Member& member, std::uint64_t size) {
