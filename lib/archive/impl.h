@@ -11,7 +11,7 @@
 
 namespace ckpt {
 
-struct Archive::Impl {
+struct CKPT_LOCAL Archive::Impl {
   std::string name;
   bool directory = false;
   Compression compression = Compression::none;

@@ -93,7 +93,8 @@ TEST_CASE("device nodes are found in the spec, in the rules and in the image of 
 }
 
 TEST_CASE("the GPU report says how memory was captured and who needs the driver") {
-  const GpuReport& gpu = h200().gpu();
+  const Checkpoint checkpoint = h200();
+  const GpuReport& gpu = checkpoint.gpu();
   CHECK(gpu.vendor == "nvidia");
   CHECK(gpu.driver_versions == std::vector<std::string>{"580.159.04"});
   CHECK(gpu.capture == "out_of_band");
@@ -153,7 +154,7 @@ TEST_CASE("damage in one image leaves the rest readable") {
   directory.write("checkpoint/files.img", "garbage!");
   REQUIRE(std::system(("rm " + directory.file("checkpoint/inventory.img")).c_str()) == 0);
   const Checkpoint damaged = Checkpoint::open(directory.path());
-  CHECK(damaged.mounts().size() > 40);
+  CHECK(damaged.mounts().size() == 35);
   std::vector<std::string> members;
   for (const Error& problem : damaged.problems()) members.push_back(problem.where().member);
   CHECK(members == std::vector<std::string>{"checkpoint/files.img", "checkpoint/inventory.img"});

@@ -36,7 +36,7 @@ struct MountNamespace {
   std::vector<criu::MountEntry> mounts;
 };
 
-struct Checkpoint::Impl {
+struct CKPT_LOCAL Checkpoint::Impl {
   std::string name;
   std::vector<Archive> layers;
   std::string form;

@@ -15,6 +15,7 @@ function(ckpt_room name)
   if(BUILD_TESTING AND ROOM_TESTS)
     add_executable(${name}_test ${ROOM_TESTS})
     target_link_libraries(${name}_test PRIVATE ${target} ckpt_testing ckpt_test_main doctest::doctest)
+    target_compile_definitions(${name}_test PRIVATE DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
     add_test(NAME unit_${name} COMMAND ${name}_test --no-skip)
     set_tests_properties(unit_${name} PROPERTIES
       ENVIRONMENT "CKPT_SOURCE_DIR=${PROJECT_SOURCE_DIR}" LABELS unit TIMEOUT 300)

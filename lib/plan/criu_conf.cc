@@ -210,6 +210,7 @@ void check_external_pair(const std::string& key, const std::string& value) {
   const std::string shown = escape_text(key);
   if (key.empty()) refuse(shown, value, "an empty key would ask CRIU to detect mounts");
   if (key.rfind("CRIU:", 0) == 0) refuse(shown, value, "keys that begin with CRIU: are reserved");
+  if (key.front() == ']') refuse(shown, value, "a key that begins with \"]\" reads as an empty one");
   if (key.find("]:") != std::string::npos) refuse(shown, value, "the key holds \"]:\", where CRIU ends a key");
   if (key.find('\0') != std::string::npos || value.find('\0') != std::string::npos)
     refuse(shown, escape_text(value), "it holds a NUL, which no argument can carry");

@@ -41,7 +41,7 @@ std::vector<std::string> Reader::texts(const std::string& key) const {
   if (!found.is_null() && !found.is_array()) wrong(key, "an array");
   std::vector<std::string> out;
   for (const Json& item : found.items()) {
-    if (!item.is_string()) wrong(key + "/" + std::to_string(out.size()), "a string");
+    if (!item.is_string()) child(key, item).wrong(std::to_string(out.size()), "a string");
     out.push_back(item.as_string());
   }
   return out;
@@ -52,18 +52,22 @@ std::map<std::string, std::string> Reader::text_map(const std::string& key) cons
   if (!found.is_null() && !found.is_object()) wrong(key, "an object");
   std::map<std::string, std::string> out;
   for (const auto& [name, value] : found.members()) {
-    if (!value.is_string()) wrong(key + "/" + name, "a string");
+    if (!value.is_string()) child(key, value).wrong(name, "a string");
     out[name] = value.as_string();
   }
   return out;
 }
 
+Reader Reader::child(const std::string& key, const Json& value) const {
+  Reader reader(value, where_);
+  reader.pointer_ = pointer_ + "/" + json_pointer_token(key);
+  return reader;
+}
+
 Reader Reader::child(const std::string& key) const {
   const Json& found = member(key);
   if (!found.is_null() && !found.is_object()) wrong(key, "an object");
-  Reader reader(found, where_);
-  reader.pointer_ = pointer_ + "/" + json_pointer_token(key);
-  return reader;
+  return child(key, found);
 }
 
 void Reader::each(const std::string& key, const std::function<void(const Reader&, std::size_t)>& visit) const {
@@ -71,9 +75,8 @@ void Reader::each(const std::string& key, const std::function<void(const Reader&
   if (!found.is_null() && !found.is_array()) wrong(key, "an array");
   std::size_t index = 0;
   for (const Json& item : found.items()) {
-    Reader reader(item, where_);
-    reader.pointer_ = pointer_ + "/" + json_pointer_token(key) + "/" + std::to_string(index);
-    visit(reader, index++);
+    visit(child(key, item).child(std::to_string(index), item), index);
+    ++index;
   }
 }
 

@@ -33,6 +33,7 @@ class Reader {
 
  private:
   const Json& member(const std::string& key) const;
+  Reader child(const std::string& key, const Json& value) const;
   [[noreturn]] void wrong(const std::string& key, const char* wanted) const;
 
   const Json* value_;

@@ -11,7 +11,7 @@
 
 namespace ckpt {
 
-struct Target::Impl {
+struct CKPT_LOCAL Target::Impl {
   std::vector<std::string> devices;
   CdiEdits edits;
   std::vector<TargetFile> files;
