@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
+
+#include "document/yaml_scalar.h"
 
 namespace ckpt::cdi {
 
@@ -16,19 +16,6 @@ std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
-}
-
-// Go's shortest form of a 32-bit float: plain digits up to six, then an exponent of at least two.
-std::string float_text(double value) {
-  char digits[32];
-  const auto [end, failure] = std::to_chars(digits, digits + sizeof digits, static_cast<float>(value),
-                                            std::chars_format::scientific);
-  std::string text(digits, failure == std::errc() ? end : digits);
-  const std::size_t mark = text.find('e');
-  const int exponent = mark == std::string::npos ? 0 : std::atoi(text.c_str() + mark + 1);
-  if (exponent < -4 || exponent >= 6) return text;
-  const auto plain = std::to_chars(digits, digits + sizeof digits, static_cast<float>(value), std::chars_format::fixed);
-  return {digits, plain.ptr};
 }
 
 }  // namespace
@@ -80,7 +67,8 @@ std::vector<std::string> Object::texts(const std::string& key) {
   const Json& list = take(key);
   if (!list.is_null() && !list.is_array()) fail(path_to(key), "is not a list");
   std::vector<std::string> out;
-  for (const Json& item : list.items()) out.push_back(as_text(item, path_to(key) + "[" + std::to_string(out.size()) + "]"));
+  for (const Json& item : list.items())
+    out.push_back(as_text(item, path_to(key) + "[" + std::to_string(out.size()) + "]"));
   return out;
 }
 

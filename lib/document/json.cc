@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ckpt/json.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -32,7 +33,10 @@ void append_double(std::string& out, double value) {
   }
   char text[32];
   const auto [end, failure] = std::to_chars(text, text + sizeof text, value);
-  out.append(text, failure == std::errc() ? end : text);
+  const std::string_view digits(text, failure == std::errc() ? static_cast<std::size_t>(end - text) : 0);
+  out += digits;
+  // Without a point or an exponent it would be read back as an integer.
+  if (digits.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 
 class Writer {
@@ -43,26 +47,30 @@ class Writer {
     if (value.is_array()) return write_array(value, depth);
     if (value.is_object()) return write_object(value, depth);
     if (value.is_string()) return append_string(out_, value.as_string());
-    if (value.is_bool()) out_ += value.as_bool() ? "true" : "false";
-    else if (value.is_integer()) write_integer(value);
-    else if (value.is_number()) append_double(out_, value.as_double());
-    else out_ += "null";
+    if (value.is_bool())
+      out_ += value.as_bool() ? "true" : "false";
+    else if (value.is_integer())
+      write_integer(value);
+    else if (value.is_number())
+      append_double(out_, value.as_double());
+    else
+      out_ += "null";
   }
 
   std::string take() { return std::move(out_); }
 
  private:
   void write_integer(const Json& value) {
-    const std::int64_t number = value.as_int(std::numeric_limits<std::int64_t>::min());
-    const bool fits = number != std::numeric_limits<std::int64_t>::min() ||
-                      value.as_uint(0) == 0;
-    out_ += fits ? std::to_string(number) : std::to_string(value.as_uint());
+    // Only what is too large for a signed number differs in its unsigned reading.
+    constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    out_ += value.as_uint() > kMax ? std::to_string(value.as_uint())
+                                   : std::to_string(value.as_int(std::numeric_limits<std::int64_t>::min()));
   }
 
   void line(int depth) {
     if (indent_ < 0) return;
     out_ += '\n';
-    out_.append(static_cast<std::size_t>(indent_ * depth), ' ');
+    out_.append(static_cast<std::size_t>(indent_) * static_cast<std::size_t>(depth), ' ');
   }
 
   void write_array(const Json& value, int depth) {
@@ -180,12 +188,12 @@ const Json* Json::at_pointer(std::string_view pointer) const noexcept {
 Json& Json::set(std::string key, Json value) {
   if (!is_object()) value_ = Object{};
   Object& all = std::get<Object>(value_);
-  for (Member& member : all)
-    if (member.first == key) {
-      member.second = std::move(value);
-      return *this;
-    }
-  all.emplace_back(std::move(key), std::move(value));
+  // Of duplicates the one that find() sees.
+  const auto found = std::find_if(all.rbegin(), all.rend(), [&](const Member& member) { return member.first == key; });
+  if (found != all.rend())
+    found->second = std::move(value);
+  else
+    all.emplace_back(std::move(key), std::move(value));
   return *this;
 }
 
@@ -219,9 +227,12 @@ bool operator==(const Json& a, const Json& b) noexcept {
 std::string json_pointer_token(std::string_view key) {
   std::string token;
   for (const char c : key) {
-    if (c == '~') token += "~0";
-    else if (c == '/') token += "~1";
-    else token += c;
+    if (c == '~')
+      token += "~0";
+    else if (c == '/')
+      token += "~1";
+    else
+      token += c;
   }
   return token;
 }

@@ -52,7 +52,12 @@ class Builder {
          position == 0 ? 0 : position - 1);
   }
 
-  ParsedJson take() { return std::move(root_); }
+  ParsedJson take() {
+    // nlohmann takes a NUL for the end of the text.
+    const std::size_t rest = text_.find_first_not_of(" \t\r\n", at_);
+    if (rest != std::string_view::npos) fail(ErrorCode::corrupt, "not valid JSON: text behind its end", rest);
+    return std::move(root_);
+  }
 
  private:
   struct Level {
@@ -86,7 +91,8 @@ class Builder {
 
   void count_node() {
     if (++nodes_ > limits_.max_document_nodes)
-      fail(ErrorCode::limit_exceeded, "more than max_document_nodes, " + std::to_string(limits_.max_document_nodes), at_);
+      fail(ErrorCode::limit_exceeded, "more than max_document_nodes, " + std::to_string(limits_.max_document_nodes),
+           at_);
   }
 
   bool scalar(Json value) {
@@ -127,8 +133,10 @@ class Builder {
       return;
     }
     Level& parent = levels_.back();
-    if (parent.value.is_object()) parent.value.append_member(std::move(key), std::move(value));
-    else parent.value.push(std::move(value));
+    if (parent.value.is_object())
+      parent.value.append_member(std::move(key), std::move(value));
+    else
+      parent.value.push(std::move(value));
     parent.span.children.push_back(std::move(span));
   }
 
@@ -149,7 +157,8 @@ ParsedJson parse_json_spans(std::string_view text, const std::string& file, cons
                             const Limits& limits) {
   const Where where{file, member, {}, {}};
   if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark)
-    throw Error(ErrorCode::corrupt, Where{file, member, {}, 0}, "starts with a UTF-8 byte order mark, which the engines refuse");
+    throw Error(ErrorCode::corrupt, Where{file, member, {}, 0},
+                "starts with a UTF-8 byte order mark, which the engines refuse");
   Builder builder(text, where, limits);
   nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();

@@ -5,8 +5,12 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <locale>
 #include <optional>
+#include <sstream>
 
 namespace ckpt {
 
@@ -17,7 +21,8 @@ bool is_one_of(std::string_view text, const auto& words) {
 }
 
 constexpr std::array<std::string_view, 5> kNull = {"", "~", "null", "Null", "NULL"};
-constexpr std::array<std::string_view, 11> kTrue = {"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"};
+constexpr std::array<std::string_view, 11> kTrue = {"y",    "Y",    "yes", "Yes", "YES", "true",
+                                                    "True", "TRUE", "on",  "On",  "ON"};
 constexpr std::array<std::string_view, 11> kFalse = {"n",     "N",     "no",  "No",  "NO", "false",
                                                      "False", "FALSE", "off", "Off", "OFF"};
 
@@ -39,17 +44,19 @@ Radix radix_of(std::string_view digits) {
 }
 
 std::optional<Json> integer_of(std::string_view text) {
-  const bool negative = text.front() == '-';
-  if (negative || text.front() == '+') text.remove_prefix(1);
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const char sign = text.front() == '-' || text.front() == '+' ? text.front() : '\0';
+  if (sign != '\0') text.remove_prefix(1);
   if (text.empty()) return std::nullopt;
   const Radix radix = radix_of(text);
   const std::string_view digits = text.substr(radix.prefix);
   std::uint64_t value = 0;
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value, radix.base);
   if (failure != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  if (!negative) return Json(value);
-  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
-  return Json(-static_cast<std::int64_t>(value));
+  // Only a number without a sign may go past 63 bits.
+  if (sign == '\0') return Json(value);
+  if (value > kMax + (sign == '-' ? 1 : 0)) return std::nullopt;
+  return Json(static_cast<std::int64_t>(sign == '-' ? ~value + 1 : value));
 }
 
 std::size_t skip_digits(std::string_view text, std::size_t at) {
@@ -79,6 +86,36 @@ bool is_float(std::string_view text) {
   return at == text.size();
 }
 
+// from_chars does not say which way a number is out of range; a stream does: too small becomes 0, too large fails.
+std::optional<double> out_of_range_value(const std::string& text) {
+  std::istringstream in(text);
+  in.imbue(std::locale::classic());
+  double value = 0;
+  return in >> value ? std::optional<double>(value) : std::nullopt;
+}
+
+std::optional<Json> float_of(const std::string& text) {
+  if (!is_float(text)) return std::nullopt;
+  double value = 0;
+  const char* const begin = text.data() + (text.front() == '+' ? 1 : 0);
+  const auto [end, failure] = std::from_chars(begin, text.data() + text.size(), value);
+  if (failure == std::errc()) return Json(value);
+  const auto other = out_of_range_value(text);
+  return other ? std::optional<Json>(Json(*other)) : std::nullopt;
+}
+
+// Infinities and NaN keep the reader's sign rules: ".inf" and "+.inf" are one value, "-.nan" is text.
+std::optional<Json> special_float_of(std::string_view text) {
+  constexpr std::array<std::string_view, 3> kInfinity = {".inf", ".Inf", ".INF"};
+  constexpr std::array<std::string_view, 3> kNan = {".nan", ".NaN", ".NAN"};
+  if (is_one_of(text, kNan)) return Json(std::numeric_limits<double>::quiet_NaN());
+  const bool negative = text.front() == '-';
+  if (negative || text.front() == '+') text.remove_prefix(1);
+  if (!is_one_of(text, kInfinity)) return std::nullopt;
+  const double infinity = std::numeric_limits<double>::infinity();
+  return Json(negative ? -infinity : infinity);
+}
+
 }  // namespace
 
 Json resolve_plain_scalar(const std::string& text) {
@@ -86,17 +123,28 @@ Json resolve_plain_scalar(const std::string& text) {
   if (is_one_of(text, kTrue)) return Json(true);
   if (is_one_of(text, kFalse)) return Json(false);
   const char first = text.front();
-  const bool may_be_number = std::isdigit(static_cast<unsigned char>(first)) != 0 || first == '-' || first == '+' || first == '.';
-  if (!may_be_number) return Json(text);
+  const bool may_be_number = std::isdigit(static_cast<unsigned char>(first)) != 0 || first == '-' || first == '+';
+  if (!may_be_number && first != '.') return Json(text);
+  if (const auto special = special_float_of(text)) return *special;
+  // Underscores may separate digits, but not in a number that begins with its point.
+  if (first == '.') return float_of(text).value_or(Json(text));
   std::string plain = text;
   plain.erase(std::remove(plain.begin(), plain.end(), '_'), plain.end());
-  if (plain.empty()) return Json(text);
   if (const auto integer = integer_of(plain)) return *integer;
-  if (!is_float(plain)) return Json(text);
-  double value = 0;
-  const char* const begin = plain.data() + (plain.front() == '+' ? 1 : 0);
-  const auto [end, failure] = std::from_chars(begin, plain.data() + plain.size(), value);
-  return failure == std::errc() ? Json(value) : Json(text);
+  return float_of(plain).value_or(Json(text));
+}
+
+std::string float_text(double value) {
+  const auto narrow = static_cast<float>(value);
+  if (std::isnan(narrow)) return "NaN";
+  if (std::isinf(narrow)) return narrow > 0 ? "+Inf" : "-Inf";
+  char digits[64];
+  const auto sized = [&](std::to_chars_result result) { return std::string(digits, result.ptr); };
+  std::string text = sized(std::to_chars(digits, digits + sizeof digits, narrow, std::chars_format::scientific));
+  // Plain digits from 0.0001 up to below a million, an exponent outside.
+  const int exponent = std::atoi(text.c_str() + text.find('e') + 1);
+  if (exponent < -4 || exponent >= 6) return text;
+  return sized(std::to_chars(digits, digits + sizeof digits, narrow, std::chars_format::fixed));
 }
 
 }  // namespace ckpt
