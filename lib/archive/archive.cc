@@ -82,26 +82,40 @@ std::shared_ptr<Source> whole_file(std::shared_ptr<Descriptor> file, const std::
 
 const char* to_string(Compression compression) noexcept {
   switch (compression) {
-    case Compression::none: return "none";
-    case Compression::gzip: return "gzip";
-    case Compression::zstd: return "zstd";
-    case Compression::xz: return "xz";
-    case Compression::bzip2: return "bzip2";
-    case Compression::lz4: return "lz4";
+    case Compression::none:
+      return "none";
+    case Compression::gzip:
+      return "gzip";
+    case Compression::zstd:
+      return "zstd";
+    case Compression::xz:
+      return "xz";
+    case Compression::bzip2:
+      return "bzip2";
+    case Compression::lz4:
+      return "lz4";
   }
   return "none";
 }
 
 const char* to_string(MemberType type) noexcept {
   switch (type) {
-    case MemberType::file: return "file";
-    case MemberType::directory: return "directory";
-    case MemberType::symlink: return "symlink";
-    case MemberType::hardlink: return "hardlink";
-    case MemberType::char_device: return "char";
-    case MemberType::block_device: return "block";
-    case MemberType::fifo: return "fifo";
-    case MemberType::other: return "other";
+    case MemberType::file:
+      return "file";
+    case MemberType::directory:
+      return "directory";
+    case MemberType::symlink:
+      return "symlink";
+    case MemberType::hardlink:
+      return "hardlink";
+    case MemberType::char_device:
+      return "char";
+    case MemberType::block_device:
+      return "block";
+    case MemberType::fifo:
+      return "fifo";
+    case MemberType::other:
+      return "other";
   }
   return "other";
 }

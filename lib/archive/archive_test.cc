@@ -78,7 +78,8 @@ TEST_CASE("compression is told by content") {
     CHECK(unkept.read(*unkept.find("checkpoint/inventory.img")) == std::string(1000, 'i'));
   }
   const std::string twice = directory.file("two.gz");
-  REQUIRE(std::system(("(head -c 700 " + plain + " | gzip -c; tail -c +701 " + plain + " | gzip -c) > " + twice).c_str()) == 0);
+  REQUIRE(std::system(
+              ("(head -c 700 " + plain + " | gzip -c; tail -c +701 " + plain + " | gzip -c) > " + twice).c_str()) == 0);
   CHECK(Archive::open(twice).members().size() == 7);
 }
 
@@ -148,7 +149,8 @@ TEST_CASE("a truncated archive is named with the member it ends in") {
   const std::string bytes = testing::read_file(gz + ".gz");
   for (std::size_t size = 2; size + 12 < bytes.size(); size += 11) {
     CAPTURE(size);
-    check_error([&] { Archive::open(directory.write("t.gz", bytes.substr(0, size)), keep_all()); }, ErrorCode::corrupt, "t.gz");
+    check_error([&] { Archive::open(directory.write("t.gz", bytes.substr(0, size)), keep_all()); }, ErrorCode::corrupt,
+                "t.gz");
   }
 }
 
@@ -174,10 +176,12 @@ TEST_CASE("limits are named when they are met") {
   check_error([&] { Archive::open(path, options); }, ErrorCode::limit_exceeded, "max_members");
   options = {};
   options.limits.max_member_bytes = 10;
-  check_error([&] {
-    const Archive archive = Archive::open(path, options);
-    archive.read(*archive.find("checkpoint/inventory.img"));
-  }, ErrorCode::limit_exceeded, "max_member_bytes");
+  check_error(
+      [&] {
+        const Archive archive = Archive::open(path, options);
+        archive.read(*archive.find("checkpoint/inventory.img"));
+      },
+      ErrorCode::limit_exceeded, "max_member_bytes");
   options = {};
   options.limits.max_name_bytes = 8;
   check_error([&] { Archive::open(path, options); }, ErrorCode::limit_exceeded, "max_name_bytes");
@@ -187,7 +191,8 @@ TEST_CASE("what is no archive is said to be none") {
   const TempDir directory;
   check_error([&] { Archive::open(directory.file("none")); }, ErrorCode::io, "No such file");
   check_error([&] { Archive::open(directory.write("empty", "")); }, ErrorCode::corrupt, "empty");
-  check_error([&] { Archive::open(directory.write("text", std::string(2000, 't'))); }, ErrorCode::corrupt, "not a readable tar");
+  check_error([&] { Archive::open(directory.write("text", std::string(2000, 't'))); }, ErrorCode::corrupt,
+              "not a readable tar");
   REQUIRE(::mkfifo(directory.file("fifo").c_str(), 0600) == 0);
   check_error([&] { Archive::open(directory.file("fifo")); }, ErrorCode::invalid_argument, "not a regular file");
 }
@@ -201,7 +206,8 @@ TEST_CASE("a pipe is read once, a spooled one again") {
   const Archive stream = Archive::open_stream(fd, "-", options);
   ::close(fd);
   CHECK(stream.read(*stream.find("spec.dump")) == "second");
-  check_error([&] { stream.read(*stream.find("checkpoint/inventory.img")); }, ErrorCode::unsupported, "a pipe is read once");
+  check_error([&] { stream.read(*stream.find("checkpoint/inventory.img")); }, ErrorCode::unsupported,
+              "a pipe is read once");
   fd = ::open(path.c_str(), O_RDONLY);
   const Archive spooled = Archive::spool(fd, "-", directory.path());
   ::close(fd);
@@ -222,11 +228,13 @@ TEST_CASE("a directory is an archive too, and nothing outside it is") {
   CHECK(names == std::vector<std::string>{"checkpoint", "checkpoint/inventory.img", "escape", "spec.dump"});
   CHECK(archive.read(*archive.find("checkpoint/inventory.img")) == "img");
   CHECK(archive.find("escape")->type == MemberType::symlink);
-  check_error([&] {
-    Member liar = *archive.find("spec.dump");
-    liar.name = "escape";
-    archive.read(liar);
-  }, ErrorCode::io, "escape");
+  check_error(
+      [&] {
+        Member liar = *archive.find("spec.dump");
+        liar.name = "escape";
+        archive.read(liar);
+      },
+      ErrorCode::io, "escape");
 }
 
 TEST_CASE("a tar inside a member opens like any other") {

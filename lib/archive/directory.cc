@@ -70,10 +70,11 @@ class Walk {
     if (depth > options_.limits.max_nesting)
       throw Error(ErrorCode::limit_exceeded, Where{archive_.name, directory, {}, {}},
                   "nested deeper than max_nesting, " + std::to_string(options_.limits.max_nesting));
-    const int fd = open_below(archive_.directory_fd->get(), directory.empty() ? "." : directory, O_RDONLY | O_DIRECTORY);
+    const int fd =
+        open_below(archive_.directory_fd->get(), directory.empty() ? "." : directory, O_RDONLY | O_DIRECTORY);
     if (fd < 0) io_error(archive_.name, directory, "cannot open");
     for (const std::string& name : names_in(fd, archive_.name, directory))
-      add(directory.empty() ? name : directory + "/" + name, depth);
+      add(directory.empty() ? name : std::string(directory).append("/").append(name), depth);
   }
 
  private:

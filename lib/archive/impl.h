@@ -20,9 +20,9 @@ struct CKPT_LOCAL Archive::Impl {
   std::map<std::string, std::size_t, std::less<>> last;  ///< cleaned name to the index that counts
   std::vector<std::string> duplicates;
 
-  std::shared_ptr<Source> source;                  ///< tars
-  std::shared_ptr<Descriptor> directory_fd;        ///< directories
-  std::map<const Member*, std::string> kept;       ///< content held since the one pass over a stream
+  std::shared_ptr<Source> source;             ///< tars
+  std::shared_ptr<Descriptor> directory_fd;   ///< directories
+  std::map<const Member*, std::string> kept;  ///< content held since the one pass over a stream
   std::uint64_t directory_bytes = 0;
 
   bool random_access() const noexcept { return source && source->seekable() && compression == Compression::none; }

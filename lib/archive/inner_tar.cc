@@ -55,7 +55,8 @@ class MemoryReader {
  private:
   [[noreturn]] void fail() const {
     const char* why = archive_error_string(handle_.get());
-    refuse(ErrorCode::corrupt, where_, std::string("not a readable gzip'ed tar: ") + (why != nullptr ? why : "damaged"));
+    refuse(ErrorCode::corrupt, where_,
+           std::string("not a readable gzip'ed tar: ") + (why != nullptr ? why : "damaged"));
   }
 
   ReaderHandle handle_;
@@ -72,8 +73,8 @@ std::string unpack(std::string_view gzip_bytes, const Where& where, const Limits
   while (const std::size_t got = reader.read(block, sizeof block)) {
     bytes.append(block, got);
     if (bytes.size() > limits.max_inner_bytes)
-      refuse(ErrorCode::limit_exceeded, where, "unpacks to more than max_inner_bytes, " +
-                                                   std::to_string(limits.max_inner_bytes));
+      refuse(ErrorCode::limit_exceeded, where,
+             "unpacks to more than max_inner_bytes, " + std::to_string(limits.max_inner_bytes));
   }
   return bytes;
 }
@@ -95,13 +96,20 @@ std::string pack(std::string_view tar) {
 MemberType node_type(struct archive_entry* entry) {
   if (archive_entry_hardlink(entry) != nullptr) return MemberType::hardlink;
   switch (archive_entry_filetype(entry)) {
-    case AE_IFREG: return MemberType::file;
-    case AE_IFDIR: return MemberType::directory;
-    case AE_IFLNK: return MemberType::symlink;
-    case AE_IFCHR: return MemberType::char_device;
-    case AE_IFBLK: return MemberType::block_device;
-    case AE_IFIFO: return MemberType::fifo;
-    default: return MemberType::other;
+    case AE_IFREG:
+      return MemberType::file;
+    case AE_IFDIR:
+      return MemberType::directory;
+    case AE_IFLNK:
+      return MemberType::symlink;
+    case AE_IFCHR:
+      return MemberType::char_device;
+    case AE_IFBLK:
+      return MemberType::block_device;
+    case AE_IFIFO:
+      return MemberType::fifo;
+    default:
+      return MemberType::other;
   }
 }
 
@@ -139,9 +147,11 @@ void renumber(std::string& tar, const std::vector<Member>& members, const NodeNu
     const bool is_node = member.type == MemberType::char_device || member.type == MemberType::block_device;
     if (!is_node) refuse(ErrorCode::conflict, where, "stale plan: " + node.name + " is no device node");
     if (member.dev_major != node.old_major || member.dev_minor != node.old_minor)
-      refuse(ErrorCode::conflict, where, "stale plan: " + node.name + " is " + numbers(member.dev_major, member.dev_minor) +
-                                             ", expected " + numbers(node.old_major, node.old_minor));
-    const auto block = find_header_block(std::string_view(tar).substr(member.header_offset, member.data_offset - member.header_offset));
+      refuse(ErrorCode::conflict, where,
+             "stale plan: " + node.name + " is " + numbers(member.dev_major, member.dev_minor) + ", expected " +
+                 numbers(node.old_major, node.old_minor));
+    const auto block = find_header_block(
+        std::string_view(tar).substr(member.header_offset, member.data_offset - member.header_offset));
     if (!block) refuse(ErrorCode::corrupt, where, node.name + ": its header is not shaped like one of a tar");
     const std::size_t at = member.header_offset + *block;
     set_tar_number(tar, at, kTarDevMajor, node.new_major);

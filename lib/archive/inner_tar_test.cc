@@ -92,7 +92,8 @@ TEST_CASE("a node that is not what the plan expects is a conflict") {
 }
 
 TEST_CASE("what is no gzip'ed tar is refused with the image's name") {
-  for (const std::string& bytes : {std::string("plain text"), dev(), gzip("no tar at all, but long enough? " + std::string(2000, 'x'))}) {
+  for (const std::string& bytes :
+       {std::string("plain text"), dev(), gzip("no tar at all, but long enough? " + std::string(2000, 'x'))}) {
     try {
       list_inner_tar(bytes, kWhere);
       FAIL("accepted");
@@ -109,5 +110,6 @@ TEST_CASE("what is no gzip'ed tar is refused with the image's name") {
 TEST_CASE("a bomb stops at max_inner_bytes") {
   Limits limits;
   limits.max_inner_bytes = 1U << 20;
-  CHECK_THROWS_WITH_AS(list_inner_tar(gzip(std::string(8U << 20, '\0')), kWhere, limits), doctest::Contains("max_inner_bytes"), Error);
+  CHECK_THROWS_WITH_AS(list_inner_tar(gzip(std::string(8U << 20, '\0')), kWhere, limits),
+                       doctest::Contains("max_inner_bytes"), Error);
 }

@@ -69,7 +69,8 @@ class Writer {
     total_ = in.is_directory()
                  ? std::accumulate(members.begin(), members.end(), std::uint64_t{0},
                                    [](std::uint64_t sum, const Member& member) { return sum + member.size; })
-                 : members.empty() ? 0 : members.back().end_offset;
+             : members.empty() ? 0
+                               : members.back().end_offset;
   }
 
   std::vector<WrittenMember> run(const ArchiveEdits& edits) {
@@ -83,8 +84,10 @@ class Writer {
       if (edits.removed.count(i) == 0) {
         const auto replaced = edits.replaced.find(i);
         const std::string* bytes = replaced == edits.replaced.end() ? nullptr : &replaced->second;
-        if (raw) copy_tar_member(*raw, in_.members()[i], bytes);
-        else write_file_member(in_.members()[i], bytes);
+        if (raw)
+          copy_tar_member(*raw, in_.members()[i], bytes);
+        else
+          write_file_member(in_.members()[i], bytes);
       }
       for (const NewMember& added : edits.added)
         if (added.after == i) write_new(added);
@@ -179,8 +182,10 @@ class Writer {
     const std::uint64_t size = replacement != nullptr ? replacement->size() : member.size;
     begin(member, size);
     put(make_header(entry_for(member, size).get()));
-    if (replacement != nullptr) body(*replacement);
-    else if (member.type == MemberType::file) in_.stream(member, [&](std::string_view piece) { body(piece); });
+    if (replacement != nullptr)
+      body(*replacement);
+    else if (member.type == MemberType::file)
+      in_.stream(member, [&](std::string_view piece) { body(piece); });
     end(member.type == MemberType::file ? size : 0);
   }
 

@@ -73,11 +73,20 @@ TEST_CASE("random tars survive an empty rewrite member by member") {
     for (int i = 0; i < members; ++i) {
       const std::string name = "m" + std::to_string(i);
       switch (random() % 5) {
-        case 0: builder.directory(name + "/"); break;
-        case 1: builder.pax("comment", std::string(random() % 900, 'c')).file(name, std::string(random() % 3000, 'x')); break;
-        case 2: builder.gnu_long_name(name + std::string(random() % 300, 'n')).file(name, "g"); break;
-        case 3: builder.symlink(name, "t"); break;
-        default: builder.file(name, std::string(random() % 2000, 'y'));
+        case 0:
+          builder.directory(name + "/");
+          break;
+        case 1:
+          builder.pax("comment", std::string(random() % 900, 'c')).file(name, std::string(random() % 3000, 'x'));
+          break;
+        case 2:
+          builder.gnu_long_name(name + std::string(random() % 300, 'n')).file(name, "g");
+          break;
+        case 3:
+          builder.symlink(name, "t");
+          break;
+        default:
+          builder.file(name, std::string(random() % 2000, 'y'));
       }
     }
     const std::string tar = builder.file("end", "e").finish();
@@ -94,7 +103,8 @@ TEST_CASE("a replaced member keeps its header but for size and checksum") {
   const std::string out = rewrite(in, edits);
   const Archive back = Archive::open(directory.write("b.tar", out));
   CHECK(back.read(*back.find("spec.dump")) == std::string(600, 'n'));
-  CHECK(out.substr(0, 1024 + 124) == sample().substr(0, 1024 + 124));  // the PAX header and the ustar one up to its size
+  CHECK(out.substr(0, 1024 + 124) ==
+        sample().substr(0, 1024 + 124));  // the PAX header and the ustar one up to its size
   CHECK(back.find("spec.dump")->mtime == in.find("spec.dump")->mtime);
   CHECK(out.find("SCHILY.xattr.user.a=b") != std::string::npos);
   CHECK(out.substr(1024 + 512 + 1024) == sample().substr(1024 + 512 + 512));  // everything behind it
@@ -115,7 +125,8 @@ TEST_CASE("a PAX size would override a new header, so the header is made anew") 
 
 TEST_CASE("GNU sparse members, which the engines cannot read, are written out") {
   const TempDir directory;
-  const std::string path = directory.write("a.tar", TarBuilder().gnu_sparse("pages", 5000, 1024, "data").file("b", "b").finish());
+  const std::string path =
+      directory.write("a.tar", TarBuilder().gnu_sparse("pages", 5000, 1024, "data").file("b", "b").finish());
   const Archive back = Archive::open(directory.write("b.tar", rewrite(Archive::open(path), {})));
   CHECK_FALSE(back.find("pages")->sparse);
   CHECK(back.read(*back.find("pages")).substr(1020, 12) == std::string(4, '\0') + "data" + std::string(4, '\0'));
@@ -201,5 +212,6 @@ TEST_CASE("verification finds what differs from what was written") {
   bad[bad.find("ppp") + 5000] = 'q';  // content that no edit touched
   const std::string touched = directory.write("touched.tar", bad);
   verify_archive(touched, written, in, edits, Verify::edited);
-  CHECK_THROWS_WITH_AS(verify_archive(touched, written, in, edits, Verify::full), doctest::Contains("other content"), Error);
+  CHECK_THROWS_WITH_AS(verify_archive(touched, written, in, edits, Verify::full), doctest::Contains("other content"),
+                       Error);
 }

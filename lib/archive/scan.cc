@@ -18,13 +18,20 @@ std::string name_of(struct archive_entry* entry) {
 MemberType type_of(struct archive_entry* entry) {
   if (archive_entry_hardlink(entry) != nullptr) return MemberType::hardlink;
   switch (archive_entry_filetype(entry)) {
-    case AE_IFREG: return MemberType::file;
-    case AE_IFDIR: return MemberType::directory;
-    case AE_IFLNK: return MemberType::symlink;
-    case AE_IFCHR: return MemberType::char_device;
-    case AE_IFBLK: return MemberType::block_device;
-    case AE_IFIFO: return MemberType::fifo;
-    default: return MemberType::other;
+    case AE_IFREG:
+      return MemberType::file;
+    case AE_IFDIR:
+      return MemberType::directory;
+    case AE_IFLNK:
+      return MemberType::symlink;
+    case AE_IFCHR:
+      return MemberType::char_device;
+    case AE_IFBLK:
+      return MemberType::block_device;
+    case AE_IFIFO:
+      return MemberType::fifo;
+    default:
+      return MemberType::other;
   }
 }
 
@@ -53,8 +60,8 @@ class Keeper {
 
   bool wants(const Member& member) const {
     return !archive_.random_access() && options_.keep && member.type == MemberType::file &&
-           member.size <= options_.limits.max_member_bytes &&
-           kept_ + member.size <= options_.limits.max_kept_bytes && options_.keep(member);
+           member.size <= options_.limits.max_member_bytes && kept_ + member.size <= options_.limits.max_kept_bytes &&
+           options_.keep(member);
   }
 
   std::string read(TarStream& stream, const Member& member) {

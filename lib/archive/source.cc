@@ -96,8 +96,10 @@ void TarStream::open(Form form) {
   archive_read_support_filter_xz(handle);
   archive_read_support_filter_bzip2(handle);
   archive_read_support_filter_lz4(handle);
-  if (form == Form::tar) archive_read_support_format_tar(handle);
-  else archive_read_support_format_raw(handle);
+  if (form == Form::tar)
+    archive_read_support_format_tar(handle);
+  else
+    archive_read_support_format_raw(handle);
   if (!source_.seekable()) block_.resize(1U << 16);
   char first[8] = {};
   if (source_.seekable() && form == Form::tar) {
@@ -153,9 +155,7 @@ struct archive_entry* TarStream::next() {
   return entry;
 }
 
-std::uint64_t TarStream::position() const {
-  return static_cast<std::uint64_t>(archive_filter_bytes(handle_.get(), 0));
-}
+std::uint64_t TarStream::position() const { return static_cast<std::uint64_t>(archive_filter_bytes(handle_.get(), 0)); }
 
 std::uint64_t TarStream::header_position() const {
   return static_cast<std::uint64_t>(archive_read_header_position(handle_.get()));
@@ -197,12 +197,18 @@ std::size_t TarStream::read_raw(char* into, std::size_t size) {
 
 Compression TarStream::compression() const {
   switch (archive_filter_code(handle_.get(), 0)) {
-    case ARCHIVE_FILTER_GZIP: return Compression::gzip;
-    case ARCHIVE_FILTER_ZSTD: return Compression::zstd;
-    case ARCHIVE_FILTER_XZ: return Compression::xz;
-    case ARCHIVE_FILTER_BZIP2: return Compression::bzip2;
-    case ARCHIVE_FILTER_LZ4: return Compression::lz4;
-    default: return Compression::none;
+    case ARCHIVE_FILTER_GZIP:
+      return Compression::gzip;
+    case ARCHIVE_FILTER_ZSTD:
+      return Compression::zstd;
+    case ARCHIVE_FILTER_XZ:
+      return Compression::xz;
+    case ARCHIVE_FILTER_BZIP2:
+      return Compression::bzip2;
+    case ARCHIVE_FILTER_LZ4:
+      return Compression::lz4;
+    default:
+      return Compression::none;
   }
 }
 
@@ -211,7 +217,9 @@ Compression compression_of(std::string_view first_bytes) noexcept {
   using namespace std::string_view_literals;
   if (starts("\x1f\x8b"sv)) return Compression::gzip;
   if (starts("\x28\xb5\x2f\xfd"sv)) return Compression::zstd;
-  if (starts("\xfd" "7zXZ\0"sv)) return Compression::xz;
+  if (starts("\xfd"
+             "7zXZ\0"sv))
+    return Compression::xz;
   if (starts("BZh"sv)) return Compression::bzip2;
   if (starts("\x04\x22\x4d\x18"sv)) return Compression::lz4;
   return Compression::none;

@@ -19,8 +19,10 @@ std::uint64_t tar_number(std::string_view blocks, std::size_t block, TarField fi
     return value;
   }
   for (const char c : text) {
-    if (c >= '0' && c <= '7') value = value * 8 + static_cast<std::uint64_t>(c - '0');
-    else if (c != ' ') break;
+    if (c >= '0' && c <= '7')
+      value = value * 8 + static_cast<std::uint64_t>(c - '0');
+    else if (c != ' ')
+      break;
   }
   return value;
 }
@@ -42,12 +44,18 @@ struct HeaderCollector {
 
 mode_t file_type(MemberType type) {
   switch (type) {
-    case MemberType::directory: return AE_IFDIR;
-    case MemberType::symlink: return AE_IFLNK;
-    case MemberType::char_device: return AE_IFCHR;
-    case MemberType::block_device: return AE_IFBLK;
-    case MemberType::fifo: return AE_IFIFO;
-    default: return AE_IFREG;
+    case MemberType::directory:
+      return AE_IFDIR;
+    case MemberType::symlink:
+      return AE_IFLNK;
+    case MemberType::char_device:
+      return AE_IFCHR;
+    case MemberType::block_device:
+      return AE_IFBLK;
+    case MemberType::fifo:
+      return AE_IFIFO;
+    default:
+      return AE_IFREG;
   }
 }
 

@@ -41,11 +41,13 @@ std::string stored_digest(const Archive& archive, const Member& member) {
 void compare_digest(const Archive& archive, std::size_t index, const WrittenMember& written) {
   const Member& member = archive.members()[index];
   if (member.type != MemberType::file || (member.sparse && archive.compression() != Compression::none)) return;
-  if (stored_digest(archive, member) != written.sha256) differs(archive.name(), member.name, "other content than was written");
+  if (stored_digest(archive, member) != written.sha256)
+    differs(archive.name(), member.name, "other content than was written");
 }
 
 /// Compares all members of a compressed archive in one pass, which reading each by itself would not be.
-void compare_streamed(const Archive& archive, const std::vector<WrittenMember>& written, const std::set<std::string>& only) {
+void compare_streamed(const Archive& archive, const std::vector<WrittenMember>& written,
+                      const std::set<std::string>& only) {
   TarStream stream(*archive.impl()->source, TarStream::Form::tar);
   for (std::size_t i = 0; stream.next() != nullptr; ++i) {
     const Member& member = archive.members().at(i);
@@ -69,7 +71,8 @@ void verify_archive(const std::string& path, const std::vector<WrittenMember>& w
   if (members.size() != written.size())
     differs(path, {}, std::to_string(members.size()) + " members, wrote " + std::to_string(written.size()));
   for (std::size_t i = 0; i < members.size(); ++i)
-    if (members[i].name != written[i].name || (members[i].type == MemberType::file && members[i].size != written[i].size))
+    if (members[i].name != written[i].name ||
+        (members[i].type == MemberType::file && members[i].size != written[i].size))
       differs(path, written[i].name, "another header than was written");
   if (how == Verify::edited && edited.empty()) return;
   const std::set<std::string> only = how == Verify::full ? std::set<std::string>{} : edited;

@@ -28,11 +28,13 @@ TEST_CASE("text from an archive cannot drive a terminal") {
   CHECK(escape_text("a\nb\tc\x7f") == "a\\x0ab\\x09c\\x7f");
   CHECK(escape_text("\\") == "\\\\");
   CHECK(escape_text("\xff\xfe") == "\\xff\\xfe");
-  CHECK(escape_text("\xc2\x9b" "31m") == "\\xc2\\x9b31m");           // C1 control
-  CHECK(escape_text("\xe2\x80\xae" "gnp") == "\\xe2\\x80\\xaegnp");  // right-to-left override
-  CHECK(escape_text("\xc0\xaf") == "\\xc0\\xaf");                    // overlong
-  CHECK(escape_text("\xed\xa0\x80") == "\\xed\\xa0\\x80");           // surrogate
-  CHECK(escape_text("\xe2\x82") == "\\xe2\\x82");                    // cut off
+  CHECK(escape_text("\xc2\x9b"
+                    "31m") == "\\xc2\\x9b31m");  // C1 control
+  CHECK(escape_text("\xe2\x80\xae"
+                    "gnp") == "\\xe2\\x80\\xaegnp");        // right-to-left override
+  CHECK(escape_text("\xc0\xaf") == "\\xc0\\xaf");           // overlong
+  CHECK(escape_text("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // surrogate
+  CHECK(escape_text("\xe2\x82") == "\\xe2\\x82");           // cut off
 }
 
 TEST_CASE("member names are cleaned and judged") {

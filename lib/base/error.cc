@@ -20,13 +20,20 @@ std::string one_line(const Where& where, const std::string& detail) {
 
 const char* to_string(ErrorCode code) noexcept {
   switch (code) {
-    case ErrorCode::io: return "io";
-    case ErrorCode::corrupt: return "corrupt";
-    case ErrorCode::unsupported: return "unsupported";
-    case ErrorCode::limit_exceeded: return "limit_exceeded";
-    case ErrorCode::conflict: return "conflict";
-    case ErrorCode::invalid_argument: return "invalid_argument";
-    case ErrorCode::internal: return "internal";
+    case ErrorCode::io:
+      return "io";
+    case ErrorCode::corrupt:
+      return "corrupt";
+    case ErrorCode::unsupported:
+      return "unsupported";
+    case ErrorCode::limit_exceeded:
+      return "limit_exceeded";
+    case ErrorCode::conflict:
+      return "conflict";
+    case ErrorCode::invalid_argument:
+      return "invalid_argument";
+    case ErrorCode::internal:
+      return "internal";
   }
   return "internal";
 }

@@ -27,7 +27,8 @@ std::string read_text_file(const std::string& path, const Limits& limits) {
       throw Error(ErrorCode::limit_exceeded, Where{path, {}, {}, {}},
                   "larger than max_member_bytes, " + std::to_string(limits.max_member_bytes));
   }
-  if (in.bad()) throw Error(ErrorCode::io, Where{path, {}, {}, {}}, std::string("cannot read: ") + std::strerror(errno));
+  if (in.bad())
+    throw Error(ErrorCode::io, Where{path, {}, {}, {}}, std::string("cannot read: ") + std::strerror(errno));
   return text;
 }
 

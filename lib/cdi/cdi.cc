@@ -18,6 +18,8 @@ CdiDeviceNode read_node(Object object) {
   node.type = object.text("type");
   const auto major = object.integer("major");
   const auto minor = object.integer("minor");
+  if (major.value_or(0) < 0) object.fail(object.path_to("major"), "is negative");
+  if (minor.value_or(0) < 0) object.fail(object.path_to("minor"), "is negative");
   // A minor without a major means nothing, a major without a minor means minor 0 (zero values are left out on write).
   if (major.value_or(0) != 0) {
     node.major = major;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cdi/decode.h"
 
-#include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -12,9 +10,10 @@ namespace ckpt::cdi {
 
 namespace {
 
+// ASCII only, whatever the program's locale is.
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return text;
 }
 
@@ -50,15 +49,22 @@ std::string Object::as_text(const Json& value, const std::string& where) const {
 }
 
 std::int64_t Object::as_integer(const Json& value, const std::string& where) const {
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
   if (value.is_integer()) {
-    const std::int64_t number = value.as_int(std::numeric_limits<std::int64_t>::min());
-    if (number != std::numeric_limits<std::int64_t>::min()) return number;
+    if (value.as_int(0) == value.as_int(1)) return value.as_int();
     fail(where, "is out of range");
   }
-  const double number = value.as_double();
   if (!value.is_number()) fail(where, "is not a number");
-  if (std::floor(number) != number || std::abs(number) > 9.0e15) fail(where, "is not a whole number");
+  const double number = value.as_double();
+  if (std::floor(number) != number) fail(where, "is not a whole number");
+  if (number < static_cast<double>(kMin) || number >= -static_cast<double>(kMin)) fail(where, "is out of range");
   return static_cast<std::int64_t>(number);
+}
+
+std::uint32_t Object::as_unsigned(const Json& value, const std::string& where) const {
+  const std::int64_t number = as_integer(value, where);
+  if (number < 0 || number > std::numeric_limits<std::uint32_t>::max()) fail(where, "is out of range");
+  return static_cast<std::uint32_t>(number);
 }
 
 std::string Object::text(const std::string& key) { return as_text(take(key), path_to(key)); }
@@ -87,10 +93,9 @@ std::optional<std::int64_t> Object::integer(const std::string& key) {
 }
 
 std::optional<std::uint32_t> Object::unsigned_integer(const std::string& key) {
-  const auto number = integer(key);
-  if (!number) return std::nullopt;
-  if (*number < 0 || *number > std::numeric_limits<std::uint32_t>::max()) fail(path_to(key), "is out of range");
-  return static_cast<std::uint32_t>(*number);
+  const Json& value = take(key);
+  if (value.is_null()) return std::nullopt;
+  return as_unsigned(value, path_to(key));
 }
 
 std::vector<std::uint32_t> Object::unsigned_integers(const std::string& key) {
@@ -99,9 +104,7 @@ std::vector<std::uint32_t> Object::unsigned_integers(const std::string& key) {
   std::vector<std::uint32_t> out;
   for (const Json& item : list.items()) {
     const std::string where = path_to(key) + "[" + std::to_string(out.size()) + "]";
-    const std::int64_t number = as_integer(item, where);
-    if (number < 0 || number > std::numeric_limits<std::uint32_t>::max()) fail(where, "is out of range");
-    out.push_back(static_cast<std::uint32_t>(number));
+    out.push_back(item.is_null() ? 0 : as_unsigned(item, where));
   }
   return out;
 }

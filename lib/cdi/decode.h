@@ -42,6 +42,7 @@ class Object {
   const Json& take(const std::string& key);
   std::string as_text(const Json& value, const std::string& where) const;
   std::int64_t as_integer(const Json& value, const std::string& where) const;
+  std::uint32_t as_unsigned(const Json& value, const std::string& where) const;
 
   const Json* value_;
   std::string path_;

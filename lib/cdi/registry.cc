@@ -22,8 +22,7 @@ std::vector<std::string> files_in(const std::string& directory) {
     std::error_code ignored;
     if (is_cdi_name(it->path()) && it->is_regular_file(ignored)) files.push_back(it->path().string());
   }
-  if (failure)
-    throw Error(ErrorCode::io, Where{directory, {}, {}, {}}, "cannot list: " + failure.message());
+  if (failure) throw Error(ErrorCode::io, Where{directory, {}, {}, {}}, "cannot list: " + failure.message());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -39,6 +38,16 @@ void append(CdiEdits& all, const CdiEdits& more) {
   if (more.intel_rdt) all.intel_rdt = more.intel_rdt;
 }
 
+bool has_removed_fields(const CdiEdits& edits) {
+  return edits.intel_rdt && (edits.intel_rdt->enable_cmt || edits.intel_rdt->enable_mbm);
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string> CdiRegistry::default_directories() { return {"/etc/cdi", "/var/run/cdi"}; }
@@ -50,23 +59,42 @@ CdiRegistry CdiRegistry::load(const std::vector<std::string>& paths, const Limit
   for (const std::string& path : paths) {
     ++priority;
     std::error_code ignored;
-    if (defaults && !fs::is_directory(path, ignored)) continue;
-    const bool directory = fs::is_directory(path, ignored);
-    for (const std::string& file : directory ? files_in(path) : std::vector<std::string>{path}) {
-      if (registry.specs_.size() + registry.problems_.size() >= limits.max_cdi_files)
-        throw Error(ErrorCode::limit_exceeded, Where{path, {}, {}, {}},
-                    "more than max_cdi_files, " + std::to_string(limits.max_cdi_files));
-      try {
-        registry.specs_.push_back(parse_cdi(read_text_file(file, limits), file, limits));
-        registry.specs_.back().priority = priority;
-      } catch (const Error& error) {
-        if (!directory) throw;
-        registry.problems_.push_back({file, error.detail(), true});
-      }
+    if (fs::is_directory(path, ignored)) {
+      registry.load_directory(path, priority, limits);
+    } else if (!defaults) {
+      registry.add(parse_cdi(read_text_file(path, limits), path, limits), priority);
     }
   }
   registry.index();
   return registry;
+}
+
+// What is broken in a directory is remembered and loses only itself.
+void CdiRegistry::load_directory(const std::string& path, int priority, const Limits& limits) {
+  std::vector<std::string> files;
+  try {
+    files = files_in(path);
+  } catch (const Error& error) {
+    problems_.push_back({path, error.detail(), true});
+  }
+  for (const std::string& file : files) {
+    if (specs_.size() + problems_.size() >= limits.max_cdi_files)
+      throw Error(ErrorCode::limit_exceeded, Where{path, {}, {}, {}},
+                  "more than max_cdi_files, " + std::to_string(limits.max_cdi_files));
+    try {
+      add(parse_cdi(read_text_file(file, limits), file, limits), priority);
+    } catch (const Error& error) {
+      problems_.push_back({file, error.detail(), true});
+    }
+  }
+}
+
+void CdiRegistry::add(CdiSpec spec, int priority) {
+  spec.priority = priority;
+  bool removed = has_removed_fields(spec.edits);
+  for (const CdiDevice& device : spec.devices) removed = removed || has_removed_fields(device.edits);
+  if (removed) problems_.push_back({spec.file, "enableCMT and enableMBM are refused by readers of CDI 1.1.0", false});
+  specs_.push_back(std::move(spec));
 }
 
 // Higher priority wins; a conflict at one priority takes the device away altogether, also from other priorities.
@@ -101,14 +129,15 @@ std::vector<std::string> CdiRegistry::device_names() const {
 bool CdiRegistry::has(const std::string& qualified_name) const { return index_.count(qualified_name) != 0; }
 
 CdiEdits CdiRegistry::resolve(const std::vector<std::string>& qualified_names) const {
-  std::string missing;
+  std::vector<std::string> missing;
   for (const std::string& name : qualified_names)
-    if (!has(name)) missing += (missing.empty() ? "" : ", ") + name;
+    if (!has(name)) missing.push_back(name);
   if (!missing.empty()) {
-    std::string there;
-    for (const auto& [name, place] : index_) there += (there.empty() ? "" : ", ") + name;
-    throw Error(ErrorCode::invalid_argument, {}, "unresolved CDI devices: " + missing,
-                there.empty() ? "no CDI device is defined" : "there are: " + there);
+    std::string hint = index_.empty() ? "no CDI device is defined" : "there are: " + joined(device_names());
+    // A broken file or a conflict is often why.
+    for (const CdiProblem& problem : problems_)
+      if (problem.fatal) hint += "; " + problem.file + ": " + problem.message;
+    throw Error(ErrorCode::invalid_argument, {}, "unresolved CDI devices: " + joined(missing), hint);
   }
   CdiEdits edits;
   std::set<std::size_t> seen;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <set>
 
 #include "ckpt/error.h"
@@ -21,7 +20,10 @@ enum Version : std::size_t { k030 = 2, k040 = 3, k050 = 4, k060 = 5, k070 = 6, k
   throw Error(ErrorCode::corrupt, Where{file, {}, {}, {}}, where + " " + detail);
 }
 
-bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+// ASCII only, whatever the program's locale is.
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_alphanumeric(char c) { return is_letter(c) || is_digit(c); }
 
 bool consists_of(std::string_view text, std::string_view more) {
   return std::all_of(text.begin(), text.end(),
@@ -85,7 +87,8 @@ void check_edits(const CdiEdits& edits, const std::string& file, const std::stri
     return where + "." + list + "[" + std::to_string(index) + "]";
   };
   check_env(edits.env, file, where + ".env");
-  for (std::size_t i = 0; i < edits.device_nodes.size(); ++i) check_node(edits.device_nodes[i], file, at("deviceNodes", i));
+  for (std::size_t i = 0; i < edits.device_nodes.size(); ++i)
+    check_node(edits.device_nodes[i], file, at("deviceNodes", i));
   for (std::size_t i = 0; i < edits.hooks.size(); ++i) check_hook(edits.hooks[i], file, at("hooks", i));
   for (std::size_t i = 0; i < edits.mounts.size(); ++i) check_mount(edits.mounts[i], file, at("mounts", i));
   check_net_devices(edits.net_devices, file, where + ".netDevices");
@@ -106,12 +109,12 @@ std::size_t needed_by(const CdiEdits& edits) {
 
 std::size_t needed_by(const CdiSpec& spec) {
   std::size_t needed = needed_by(spec.edits);
-  if (!spec.annotations.empty() || spec.klass.find('.') != std::string::npos) needed = std::max<std::size_t>(needed, k060);
+  if (!spec.annotations.empty() || spec.klass.find('.') != std::string::npos)
+    needed = std::max<std::size_t>(needed, k060);
   for (const CdiDevice& device : spec.devices) {
     needed = std::max(needed, needed_by(device.edits));
     if (!device.annotations.empty()) needed = std::max<std::size_t>(needed, k060);
-    if (!device.name.empty() && std::isdigit(static_cast<unsigned char>(device.name.front())) != 0)
-      needed = std::max<std::size_t>(needed, k050);
+    if (!device.name.empty() && is_digit(device.name.front())) needed = std::max<std::size_t>(needed, k050);
   }
   return needed;
 }
@@ -136,8 +139,7 @@ void check_version(const CdiSpec& spec, const std::string& file) {
 }  // namespace
 
 bool is_vendor_or_class(const std::string& text) {
-  return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0 &&
-         is_alphanumeric(text.back()) && consists_of(text, "_-.");
+  return !text.empty() && is_letter(text.front()) && is_alphanumeric(text.back()) && consists_of(text, "_-.");
 }
 
 bool is_device_name(const std::string& text) {

@@ -16,8 +16,8 @@ Checkpoint h200() { return Checkpoint::open(testing::testdata("archives/podman-h
 
 const Mount& mount_at(const Checkpoint& checkpoint, const std::string& mountpoint) {
   const auto& mounts = checkpoint.mounts();
-  const auto found = std::find_if(mounts.begin(), mounts.end(),
-                                  [&](const Mount& mount) { return mount.mountpoint == mountpoint; });
+  const auto found =
+      std::find_if(mounts.begin(), mounts.end(), [&](const Mount& mount) { return mount.mountpoint == mountpoint; });
   REQUIRE_MESSAGE(found != mounts.end(), mountpoint);
   return *found;
 }
@@ -75,7 +75,8 @@ TEST_CASE("masked paths, the root and hook traces are told apart") {
 TEST_CASE("the process that maps libcuda is found, with what CRIU will compare") {
   const Checkpoint checkpoint = h200();
   const Mount& cuda = mount_at(checkpoint, "/usr/local/nvidia/lib64/libcuda.so.580.159.04");
-  const auto use = std::find_if(cuda.uses.begin(), cuda.uses.end(), [](const MountUse& one) { return one.how == "maps"; });
+  const auto use =
+      std::find_if(cuda.uses.begin(), cuda.uses.end(), [](const MountUse& one) { return one.how == "maps"; });
   REQUIRE(use != cuda.uses.end());
   CHECK(use->pid == 1);
   CHECK(use->must_match);

@@ -34,8 +34,8 @@ bool is_version(std::string_view text) {
 }
 
 bool is_driver_stem(std::string_view stem) {
-  static constexpr std::array<std::string_view, 6> kStems = {"cuda", "cudadebugger", "nvcuvid", "nvoptix", "dxcore",
-                                                             "glxserver_nvidia"};
+  static constexpr std::array<std::string_view, 6> kStems = {"cuda",    "cudadebugger", "nvcuvid",
+                                                             "nvoptix", "dxcore",       "glxserver_nvidia"};
   return contains(stem, "nvidia") || std::find(kStems.begin(), kStems.end(), stem) != kStems.end();
 }
 
@@ -57,8 +57,8 @@ bool is_driver_config(std::string_view path) {
   const std::string_view base = base_name(path);
   if (base == "nvoptix.bin") return true;
   if (contains(path, "/nvidia-application-profiles")) return true;
-  return contains(base, "nvidia") && std::any_of(kSuffixes.begin(), kSuffixes.end(),
-                                                 [&](std::string_view suffix) { return ends(base, suffix); });
+  return contains(base, "nvidia") &&
+         std::any_of(kSuffixes.begin(), kSuffixes.end(), [&](std::string_view suffix) { return ends(base, suffix); });
 }
 
 bool is_driver_socket(std::string_view path) {
@@ -122,8 +122,7 @@ std::string device_class_of(std::string_view path) {
 }
 
 std::optional<MountClass> classify_driver_path(std::string_view path) {
-  if (starts(path, "/run/nvidia-ctk-hook") || starts(path, "/var/run/nvidia-ctk-hook"))
-    return MountClass::hook_scratch;
+  if (starts(path, "/run/nvidia-ctk-hook") || starts(path, "/var/run/nvidia-ctk-hook")) return MountClass::hook_scratch;
   if (is_within(canonical_path(path), "/run/nvidia-container-devices")) return MountClass::request;
   if (is_within(path, "/proc/driver")) return MountClass::procfs;
   if (!device_class_of(path).empty()) return MountClass::device;

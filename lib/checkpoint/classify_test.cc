@@ -65,7 +65,8 @@ TEST_CASE("library names come apart into stem and version") {
   CHECK_FALSE(soname->has_driver_version());
   REQUIRE(ckpt::parse_library_name("libdxcore.so"));
   CHECK(ckpt::parse_library_name("libdxcore.so")->version.empty());
-  for (const char* name : {"lib.so.1", "libcuda.so.", "libcuda.so.1.", "libcuda.so.1..2", "libcuda.so.x", "cuda.so.1", "libcuda.a"}) {
+  for (const char* name :
+       {"lib.so.1", "libcuda.so.", "libcuda.so.1.", "libcuda.so.1..2", "libcuda.so.x", "cuda.so.1", "libcuda.a"}) {
     CAPTURE(name);
     CHECK_FALSE(ckpt::parse_library_name(name));
   }

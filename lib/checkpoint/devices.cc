@@ -53,8 +53,7 @@ void add_rules(Impl& checkpoint) {
 
 // CRIU names the content of a tmpfs by device; CRIU before 3.x by mount.
 std::string tmpfs_member(const Impl& checkpoint, const Mount& mount) {
-  const std::string by_device =
-      checkpoint.image_prefix + "tmpfs-dev-" + std::to_string(mount.root_dev) + ".tar.gz.img";
+  std::string by_device = checkpoint.image_prefix + "tmpfs-dev-" + std::to_string(mount.root_dev) + ".tar.gz.img";
   if (checkpoint.find(by_device)) return by_device;
   const std::string by_mount = checkpoint.image_prefix + "tmpfs-" + std::to_string(mount.mnt_id) + ".tar.gz.img";
   return checkpoint.find(by_mount) ? by_mount : std::string();

@@ -115,8 +115,8 @@ std::vector<std::uint32_t> users_of_driver(const Impl& checkpoint) {
 std::string capture_without_plugin(const GpuReport& report) {
   if (report.signs.empty()) return {};
   if (report.pids.empty()) return "none";
-  const bool cuda_was_up = std::any_of(report.signs.begin(), report.signs.end(),
-                                       [](const GpuSign& sign) { return sign.what == "socket"; });
+  const bool cuda_was_up =
+      std::any_of(report.signs.begin(), report.signs.end(), [](const GpuSign& sign) { return sign.what == "socket"; });
   return cuda_was_up ? "out_of_band" : "unknown";
 }
 

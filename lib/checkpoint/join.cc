@@ -31,7 +31,9 @@ bool holds_path(const std::vector<std::string>& paths, std::string_view path) {
 }
 
 // Mounts that a runtime makes for a terminal without an entry in the spec.
-bool is_terminal_mount(std::string_view mountpoint) { return mountpoint == "/dev/console" || mountpoint == "/dev/ptmx"; }
+bool is_terminal_mount(std::string_view mountpoint) {
+  return mountpoint == "/dev/console" || mountpoint == "/dev/ptmx";
+}
 
 // Nodes that a runtime makes in every container; in a user namespace they are binds.
 bool is_default_node(std::string_view path) {
@@ -42,9 +44,8 @@ bool is_default_node(std::string_view path) {
 
 bool is_engine_file(std::string_view path) {
   static constexpr std::array<std::string_view, 11> kFiles = {
-      "/etc/hosts",  "/etc/hostname",        "/etc/resolv.conf", "/etc/passwd", "/etc/group",
-      "/etc/mtab",   "/run/.containerenv",   "/run/secrets",     "/dev/shm",    "/dev/termination-log",
-      "/run/.pouch_exec"};
+      "/etc/hosts",         "/etc/hostname", "/etc/resolv.conf", "/etc/passwd",          "/etc/group",      "/etc/mtab",
+      "/run/.containerenv", "/run/secrets",  "/dev/shm",         "/dev/termination-log", "/run/.pouch_exec"};
   const std::string place = canonical_path(path);
   return std::any_of(kFiles.begin(), kFiles.end(),
                      [&](std::string_view file) { return place == file || is_within(place, file); });

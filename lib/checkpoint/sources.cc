@@ -29,10 +29,14 @@ bool worth_keeping(const Member& member) {
 
 const char* form_name(ImageForm form) {
   switch (form) {
-    case ImageForm::oci_layout: return "oci-layout";
-    case ImageForm::oci_archive: return "oci-archive";
-    case ImageForm::docker_archive: return "docker-archive";
-    case ImageForm::ctr_index: return "ctr-index";
+    case ImageForm::oci_layout:
+      return "oci-layout";
+    case ImageForm::oci_archive:
+      return "oci-archive";
+    case ImageForm::docker_archive:
+      return "docker-archive";
+    case ImageForm::ctr_index:
+      return "ctr-index";
   }
   return "oci-layout";
 }

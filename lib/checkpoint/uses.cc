@@ -29,8 +29,7 @@ class Owner {
   Mount* above(std::string_view path) {
     Mount* best = nullptr;
     for (Mount& mount : mounts_)
-      if (is_within(path, mount.mountpoint) &&
-          (best == nullptr || mount.mountpoint.size() > best->mountpoint.size()))
+      if (is_within(path, mount.mountpoint) && (best == nullptr || mount.mountpoint.size() > best->mountpoint.size()))
         best = &mount;
     return best;
   }
@@ -49,8 +48,10 @@ class Uses {
     if (file_id > 0xffffffffULL) return;
     const auto found = checkpoint_.files.find(static_cast<std::uint32_t>(file_id));
     if (found == checkpoint_.files.end()) return;
-    if (found->second.reg) note_file(pid, how, *found->second.reg);
-    else if (found->second.unix_name) note_socket(pid, *found->second.unix_name);
+    if (found->second.reg)
+      note_file(pid, how, *found->second.reg);
+    else if (found->second.unix_name)
+      note_socket(pid, *found->second.unix_name);
   }
 
  private:

@@ -56,7 +56,8 @@ std::string only_driver_version(const Checkpoint& checkpoint) {
 }  // namespace
 
 void Comparer::note(std::string code, std::string subject, std::string message, std::string remedy) {
-  result.findings.push_back({std::move(code), Severity::note, std::move(subject), std::move(message), std::move(remedy)});
+  result.findings.push_back(
+      {std::move(code), Severity::note, std::move(subject), std::move(message), std::move(remedy)});
 }
 
 void Comparer::fixable(std::string code, std::string subject, std::string message, std::string remedy) {

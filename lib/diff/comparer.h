@@ -17,9 +17,9 @@ struct Comparer {
   const Target& target;
   const RestoreRules& rules;
   Comparison result;
-  std::string archive_driver;           ///< the archive's one driver version, or empty
-  std::set<std::size_t> used_maps;      ///< indexes into rules.maps
-  std::set<std::string> used_drops;     ///< destinations of rules.drop_mounts
+  std::string archive_driver;            ///< the archive's one driver version, or empty
+  std::set<std::size_t> used_maps;       ///< indexes into rules.maps
+  std::set<std::string> used_drops;      ///< destinations of rules.drop_mounts
   std::set<std::size_t> used_externals;  ///< indexes into rules.externals_in_force
 
   void note(std::string code, std::string subject, std::string message, std::string remedy = {});

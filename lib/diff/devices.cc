@@ -38,7 +38,8 @@ void compare_node(Comparer& comparer, std::size_t index, NumberMap& moved, std::
   if (device.place == DeviceEntry::Place::rule || device.place == DeviceEntry::Place::mount) return;
   const CdiDeviceNode* node = node_at(comparer.target.edits(), device.path);
   if (node == nullptr) {
-    if (!device.device_class.empty() && !comparer.target.edits().device_nodes.empty() && told.insert(device.path).second)
+    if (!device.device_class.empty() && !comparer.target.edits().device_nodes.empty() &&
+        told.insert(device.path).second)
       comparer.note("device.missing", device.path, "the target's CDI devices have no such node; it keeps its numbers");
     return;
   }
@@ -80,8 +81,7 @@ void compare_rule(Comparer& comparer, std::size_t index, const NumberMap& moved)
   }
   const auto found = moved.find({rule.type, *rule.major, *rule.minor});
   if (found != moved.end())
-    comparer.result.devices.push_back(
-        {index, *rule.major, *rule.minor, found->second.major, found->second.minor});
+    comparer.result.devices.push_back({index, *rule.major, *rule.minor, found->second.major, found->second.minor});
 }
 
 }  // namespace

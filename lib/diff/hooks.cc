@@ -31,7 +31,8 @@ void compare_hooks(Comparer& comparer) {
     if (!runs_at_restore(hook, comparer.result.runtime)) continue;
     const std::string what = "the " + hook.stage + " hook runs again at the restore";
     if (is_nvidia_hook(hook)) {
-      comparer.fixable("hook.nvidia", hook.path, what + "; its mounts come from the checkpoint already", "it is dropped");
+      comparer.fixable("hook.nvidia", hook.path, what + "; its mounts come from the checkpoint already",
+                       "it is dropped");
     } else if (comparer.rules.drop_hooks == RestoreRules::Hooks::all) {
       comparer.fixable("hook.dropped", hook.path, what, "it is dropped, as asked");
     } else {

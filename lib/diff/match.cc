@@ -48,6 +48,7 @@ std::optional<FileMatch> best_of(const std::string& mountpoint, const std::vecto
                                  FileMatch::By by) {
   if (candidates.empty()) return std::nullopt;
   std::vector<Ranked> ranked;
+  ranked.reserve(candidates.size());
   for (const TargetFile* file : candidates) ranked.push_back({file, rank_of(mountpoint, *file)});
   std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) { return a.rank > b.rank; });
   FileMatch match{ranked.front().file, by, {}};
@@ -59,7 +60,7 @@ std::optional<FileMatch> best_of(const std::string& mountpoint, const std::vecto
 
 // What makes two driver files counterparts when their directories differ.
 std::string identity_of(const std::string& path, MountClass mount_class) {
-  const std::string clean = clean_path(path);
+  std::string clean = clean_path(path);
   if (mount_class == MountClass::library) {
     const auto library = parse_library_name(base_name(clean));
     return library ? library->stem : std::string(base_name(clean));

@@ -54,14 +54,13 @@ std::string map_remedy(const Mount& mount) {
 }
 
 void report_unmatched(Comparer& comparer, const Mount& mount) {
-  const std::string lack = comparer.target.empty() ? "no CDI device describes the target"
-                                                   : "the target's driver has no counterpart";
+  const std::string lack =
+      comparer.target.empty() ? "no CDI device describes the target" : "the target's driver has no counterpart";
   bool in_use = false;
   for (const MountUse& use : mount.uses) {
     if (!use.must_match) continue;
     in_use = true;
-    comparer.blocker("mount.in_use_missing", mount.mountpoint,
-                     describe_use(use, comparer.checkpoint) + ", and " + lack,
+    comparer.blocker("mount.in_use_missing", mount.mountpoint, describe_use(use, comparer.checkpoint) + ", and " + lack,
                      "restore on a node with the same driver, or name the same file with --map");
   }
   if (!in_use)
@@ -80,11 +79,16 @@ bool fits_class(MountClass mount_class, RootedFile::Kind kind) {
   switch (mount_class) {
     case MountClass::library:
     case MountClass::firmware:
-    case MountClass::binary: return kind == Kind::file;
-    case MountClass::socket: return kind == Kind::socket || kind == Kind::directory;
-    case MountClass::device: return kind == Kind::char_device || kind == Kind::block_device || kind == Kind::directory;
-    case MountClass::config: return kind == Kind::file || kind == Kind::directory;
-    default: return true;
+    case MountClass::binary:
+      return kind == Kind::file;
+    case MountClass::socket:
+      return kind == Kind::socket || kind == Kind::directory;
+    case MountClass::device:
+      return kind == Kind::char_device || kind == Kind::block_device || kind == Kind::directory;
+    case MountClass::config:
+      return kind == Kind::file || kind == Kind::directory;
+    default:
+      return true;
   }
 }
 
@@ -153,7 +157,8 @@ bool find_source(Comparer& comparer, const Mount& mount, MountChange& change) {
 bool check_source(Comparer& comparer, const Mount& mount, MountChange& change) {
   if (!comparer.target.has_root() || mount.mount_class == MountClass::engine) return true;
   auto file = comparer.target.look(change.new_source);
-  const bool in_use = std::any_of(mount.uses.begin(), mount.uses.end(), [](const MountUse& use) { return use.must_match; });
+  const bool in_use =
+      std::any_of(mount.uses.begin(), mount.uses.end(), [](const MountUse& use) { return use.must_match; });
   if (file && file->kind == RootedFile::Kind::symlink) {
     const std::string link = change.new_source;
     file = comparer.target.look(file->resolved);
@@ -187,8 +192,9 @@ void check_builds(Comparer& comparer, const Mount& mount, const std::string& new
     const std::string who = describe_use(use, comparer.checkpoint);
     if (build.same == SameBuild::proved) continue;
     if (build.same == SameBuild::assumed) {
-      if (!told) comparer.note("mount.assumed_build", mount.mountpoint, who + ": " + build.why + ", assumed same build",
-                               "--root DIR of the target's file system proves it");
+      if (!told)
+        comparer.note("mount.assumed_build", mount.mountpoint, who + ": " + build.why + ", assumed same build",
+                      "--root DIR of the target's file system proves it");
       told = true;
       continue;
     }
@@ -204,8 +210,10 @@ void refuse_idle_decisions(const Comparer& comparer) {
   for (const std::string& destination : comparer.rules.drop_mounts)
     if (comparer.used_drops.count(destination) == 0) {
       std::string found;
-      for (const Mount& mount : comparer.checkpoint.mounts()) found += (found.empty() ? "" : ", ") + mount.mountpoint;
-      throw Error(ErrorCode::invalid_argument, where, "--drop-mount " + destination + " matches no mount; there are: " + found);
+      for (const Mount& mount : comparer.checkpoint.mounts())
+        found.append(found.empty() ? "" : ", ").append(mount.mountpoint);
+      throw Error(ErrorCode::invalid_argument, where,
+                  "--drop-mount " + destination + " matches no mount; there are: " + found);
     }
   for (std::size_t i = 0; i < comparer.rules.maps.size(); ++i) {
     if (comparer.used_maps.count(i) != 0) continue;

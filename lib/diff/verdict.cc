@@ -7,18 +7,24 @@ namespace ckpt {
 
 const char* to_string(Verdict verdict) noexcept {
   switch (verdict) {
-    case Verdict::restores: return "restores";
-    case Verdict::patchable: return "patchable";
-    case Verdict::blocked: return "blocked";
+    case Verdict::restores:
+      return "restores";
+    case Verdict::patchable:
+      return "patchable";
+    case Verdict::blocked:
+      return "blocked";
   }
   return "blocked";
 }
 
 const char* to_string(Severity severity) noexcept {
   switch (severity) {
-    case Severity::note: return "note";
-    case Severity::fixable: return "fixable";
-    case Severity::blocker: return "blocker";
+    case Severity::note:
+      return "note";
+    case Severity::fixable:
+      return "fixable";
+    case Severity::blocker:
+      return "blocker";
   }
   return "blocker";
 }

@@ -30,9 +30,11 @@ constexpr const char* kLayer = "application/vnd.oci.image.layer.v1.tar";
 TarBuilder image(const std::string& layer) {
   TarBuilder builder;
   builder.file("oci-layout", kLayout);
-  builder.file("index.json", R"({"manifests":[)" +
-                                 descriptor(kManifest, 'a', R"(,"annotations":{"org.opencontainers.image.ref.name":"x:1"})") + "]}");
-  builder.file("blobs/sha256/" + digest('a'), R"({"layers":[)" + descriptor(kLayer, 'b') + R"(],"annotations":{"k":"v"}})");
+  builder.file("index.json",
+               R"({"manifests":[)" +
+                   descriptor(kManifest, 'a', R"(,"annotations":{"org.opencontainers.image.ref.name":"x:1"})") + "]}");
+  builder.file("blobs/sha256/" + digest('a'),
+               R"({"layers":[)" + descriptor(kLayer, 'b') + R"(],"annotations":{"k":"v"}})");
   builder.file("blobs/sha256/" + digest('b'), layer);
   return builder;
 }
@@ -55,7 +57,8 @@ TEST_CASE("the checkpoint is found in an oci-archive and in an unpacked layout")
   const TempDir directory;
   const std::string layer = TarBuilder().file("spec.dump", "{}").finish();
   const std::string path = directory.write("i.tar", image(layer).finish());
-  REQUIRE(std::system(("mkdir " + directory.file("d") + " && tar -C " + directory.file("d") + " -xf " + path).c_str()) == 0);
+  REQUIRE(std::system(
+              ("mkdir " + directory.file("d") + " && tar -C " + directory.file("d") + " -xf " + path).c_str()) == 0);
   for (const std::string& one : {path, directory.file("d")}) {
     const Archive outer = Archive::open(one);
     CHECK(is_image_layout(outer));
@@ -83,12 +86,14 @@ TEST_CASE("the topmost layer comes first") {
 }
 
 TEST_CASE("images that hold no checkpoint, or are damaged, are refused with the reason") {
-  check_refused(image(TarBuilder().file("etc/passwd", "x").finish()).finish(), ErrorCode::unsupported, "no manifest of the image is a container checkpoint");
+  check_refused(image(TarBuilder().file("etc/passwd", "x").finish()).finish(), ErrorCode::unsupported,
+                "no manifest of the image is a container checkpoint");
   TarBuilder missing;
   missing.file("oci-layout", kLayout).file("index.json", R"({"manifests":[)" + descriptor(kManifest, 'a') + "]}");
   check_refused(missing.finish(), ErrorCode::corrupt, "missing in the image layout");
   TarBuilder bad;
-  bad.file("oci-layout", kLayout).file("index.json", R"({"manifests":[{"mediaType":"x+json","digest":"sha256:../../etc"}]})");
+  bad.file("oci-layout", kLayout)
+      .file("index.json", R"({"manifests":[{"mediaType":"x+json","digest":"sha256:../../etc"}]})");
   check_refused(bad.finish(), ErrorCode::corrupt, "not a digest");
   TarBuilder size;
   size.file("oci-layout", kLayout);

@@ -119,19 +119,26 @@ std::string shell_quoted(const std::string& text) {
   if (control) return "$'" + octal_escaped(text) + "'";
   std::string quoted = "'";
   for (const char c : text) {
-    if (c == '\'') quoted += "'\\''";
-    else quoted += c;
+    if (c == '\'')
+      quoted += "'\\''";
+    else
+      quoted += c;
   }
   return quoted + "'";
 }
 
 std::string blank_name(char c) {
   switch (c) {
-    case ' ': return "a space";
-    case '\t': return "a tab";
-    case '\r': return "a carriage return";
-    case '\n': return "a line feed";
-    default: return "a control character";
+    case ' ':
+      return "a space";
+    case '\t':
+      return "a tab";
+    case '\r':
+      return "a carriage return";
+    case '\n':
+      return "a line feed";
+    default:
+      return "a control character";
   }
 }
 
@@ -162,7 +169,7 @@ CriuConf criu_conf_from(const CriuOptions& options, const std::string& file) {
     constexpr std::string_view kOpen = "mnt[";
     if (!legacy && option.value.compare(0, kOpen.size(), kOpen) != 0) continue;
     const std::string rest = legacy ? option.value : option.value.substr(kOpen.size());
-    if (!legacy && rest.rfind("]", 0) == 0) {
+    if (!legacy && (!rest.empty() && rest.front() == ']')) {
       conf.autodetect = true;
       if (rest.size() > 3)
         conf.problems.push_back(problem("conf.flags", file, option.line, "CRIU reads only the first flag of mnt[]"));
@@ -197,11 +204,14 @@ std::vector<Finding> lint_criu_conf(const CriuConf& conf, const Checkpoint& chec
       return mount.ext_key && *mount.ext_key == "/" + line.key;
     });
     if (with_slash) say("conf.slash", "the archive's key is /" + line.key + ", with a leading slash");
-    if (line.value.empty() || line.value.front() != '/') say("conf.value", "the value is not an absolute path: " + line.value);
+    if (line.value.empty() || line.value.front() != '/')
+      say("conf.value", "the value is not an absolute path: " + line.value);
     if (!target.has_root()) continue;
     const auto file = target.look(line.value);
-    if (!file) say("conf.missing", line.value + " does not exist on the target");
-    else if (file->kind == RootedFile::Kind::symlink) say("conf.symlink", line.value + " is a symlink, which CRIU does not follow");
+    if (!file)
+      say("conf.missing", line.value + " does not exist on the target");
+    else if (file->kind == RootedFile::Kind::symlink)
+      say("conf.symlink", line.value + " is a symlink, which CRIU does not follow");
   }
   return findings;
 }

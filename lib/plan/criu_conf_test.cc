@@ -31,7 +31,8 @@ void check_refused(const std::string& key, const std::string& value, const std::
 TEST_CASE("lines are read as CRIU reads them, not as its manual says") {
   const auto options = parse_criu_options(
       "# comment\n\n  tcp-established\nexternal mnt[/a]:/b\nexternal=mnt[/c#d]:/e\nlog-file \"/x y\"\n"
-      "work-dir /a #b\nlog-level 4\n", "f");
+      "work-dir /a #b\nlog-level 4\n",
+      "f");
   REQUIRE(options.options.size() == 5);
   CHECK(options.options[0].name == "tcp-established");
   CHECK_FALSE(options.options[0].has_value);
@@ -58,7 +59,9 @@ TEST_CASE("what makes CRIU refuse a file, or read another value, is said") {
 TEST_CASE("external mounts and detection are told apart") {
   const auto conf = criu_conf_from(
       parse_criu_options("external mnt[]:ms\nexternal mnt[/k]:/v\nexternal mnt[/none]\nexternal dev[8/1]:x\n"
-                         "ext-mount-map /old:/new\n", "f"), "f");
+                         "ext-mount-map /old:/new\n",
+                         "f"),
+      "f");
   CHECK(conf.autodetect);
   REQUIRE(conf.externals.size() == 2);
   CHECK(conf.externals[0].key == "/k");

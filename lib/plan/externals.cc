@@ -11,8 +11,12 @@ namespace ckpt {
 namespace {
 
 Finding cannot_list(const MountChange& change, std::string message) {
-  return {"externals.not_listable", Severity::fixable, change.mountpoint, std::move(message),
-          "patch the archive instead (-o)", false};
+  return {"externals.not_listable",
+          Severity::fixable,
+          change.mountpoint,
+          std::move(message),
+          "patch the archive instead (-o)",
+          false};
 }
 
 void list_one(const Mount& mount, const MountChange& change, ExternalList& list) {

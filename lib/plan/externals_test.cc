@@ -54,8 +54,11 @@ TEST_CASE("a moved source of spec.dump cannot be listed: the runtime looks first
 
 TEST_CASE("a node's list names both spellings of a path below /lib") {
   std::vector<std::string> keys;
-  for (const External& line : node_external_list(seed_node(), NodeListFor::restore)) keys.push_back(line.key + ">" + line.value);
-  CHECK(std::find(keys.begin(), keys.end(), "/usr/lib/firmware/nvidia/570.133.20/gsp_ga10x.bin>/lib/firmware/nvidia/570.133.20/gsp_ga10x.bin") != keys.end());
+  for (const External& line : node_external_list(seed_node(), NodeListFor::restore))
+    keys.push_back(line.key + ">" + line.value);
+  CHECK(std::find(keys.begin(), keys.end(),
+                  "/usr/lib/firmware/nvidia/570.133.20/gsp_ga10x.bin>/lib/firmware/nvidia/570.133.20/gsp_ga10x.bin") !=
+        keys.end());
   for (const External& line : node_external_list(seed_node(), NodeListFor::dump)) CHECK(line.key == line.value);
 }
 
@@ -66,17 +69,21 @@ TEST_CASE("formats") {
   const Json json = Json::parse(format_externals(lines, ExternalFormat::json));
   CHECK(json["schema"] == Json("ckpt.externals/1"));
   CHECK(json["externals"][0]["mnt_id"] == Json(7));
-  CHECK_THROWS_WITH_AS(format_externals({{"a\nb", "/v", 1, "/m"}}, ExternalFormat::conf), doctest::Contains("line feed"), Error);
+  CHECK_THROWS_WITH_AS(format_externals({{"a\nb", "/v", 1, "/m"}}, ExternalFormat::conf),
+                       doctest::Contains("line feed"), Error);
 }
 
 TEST_CASE("a configuration is checked against the archive and the target's files") {
   const testing::TempDir directory;
-  const std::string path = directory.write("runc.conf", "external mnt[/dev/nvidiactl]:/nodes/ctl\nexternal mnt[dev/nvidiactl]:/x\nexternal mnt[/u]:rel\n");
+  const std::string path = directory.write(
+      "runc.conf", "external mnt[/dev/nvidiactl]:/nodes/ctl\nexternal mnt[dev/nvidiactl]:/x\nexternal mnt[/u]:rel\n");
   const Checkpoint checkpoint = Checkpoint::open(testing::testdata("archives/podman-seed-keys.tar.zst"));
   TargetOptions options;
   options.cdi_paths = {testing::testdata("cdi/seed-node-b.json")};
   options.root = directory.path();
   std::vector<std::string> codes;
-  for (const Finding& finding : lint_criu_conf(load_criu_conf(path), checkpoint, Target::load(options))) codes.push_back(finding.code);
-  CHECK(codes == std::vector<std::string>{"conf.missing", "conf.unused", "conf.slash", "conf.missing", "conf.unused", "conf.value", "conf.missing"});
+  for (const Finding& finding : lint_criu_conf(load_criu_conf(path), checkpoint, Target::load(options)))
+    codes.push_back(finding.code);
+  CHECK(codes == std::vector<std::string>{"conf.missing", "conf.unused", "conf.slash", "conf.missing", "conf.unused",
+                                          "conf.value", "conf.missing"});
 }

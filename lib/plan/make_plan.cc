@@ -16,7 +16,7 @@ constexpr const char* kSpec = "spec.dump";
 // MS_* bits of mount(2) that a bind can carry, as words of an OCI mount.
 std::vector<std::string> bind_options(std::uint32_t flags) {
   std::vector<std::string> options;
-  options.push_back((flags & 1U) != 0 ? "ro" : "rw");
+  options.emplace_back((flags & 1U) != 0 ? "ro" : "rw");
   if ((flags & 2U) != 0) options.emplace_back("nosuid");
   if ((flags & 4U) != 0) options.emplace_back("nodev");
   if ((flags & 8U) != 0) options.emplace_back("noexec");
@@ -42,7 +42,8 @@ std::string numbers(std::int64_t major, std::int64_t minor) {
 class Planner {
  public:
   Planner(const Checkpoint& checkpoint, const Comparison& comparison)
-      : checkpoint_(checkpoint), comparison_(comparison),
+      : checkpoint_(checkpoint),
+        comparison_(comparison),
         spec_(checkpoint.spec_text() ? Json::parse(*checkpoint.spec_text(), checkpoint.name(), kSpec) : Json()) {}
 
   Plan run(Provenance provenance) {
@@ -128,9 +129,8 @@ class Planner {
     if (by_stage.empty()) return;
     const Json& hooks = spec_["hooks"];
     const bool all = by_stage.size() == hooks.size() &&
-                     std::all_of(by_stage.begin(), by_stage.end(), [&](const auto& stage) {
-                       return stage.second.size() == hooks[stage.first].size();
-                     });
+                     std::all_of(by_stage.begin(), by_stage.end(),
+                                 [&](const auto& stage) { return stage.second.size() == hooks[stage.first].size(); });
     if (all) return remove("/hooks");
     for (auto& [stage, indexes] : by_stage) {
       if (indexes.size() == hooks[stage].size()) {
@@ -144,8 +144,8 @@ class Planner {
 
   void add(const MountChange& change) {
     if (change.action != MountChange::Action::add) return;
-    const std::size_t removed = static_cast<std::size_t>(
-        std::count_if(plan_.edits.begin(), plan_.edits.end(), [](const Edit& edit) {
+    const std::size_t removed =
+        static_cast<std::size_t>(std::count_if(plan_.edits.begin(), plan_.edits.end(), [](const Edit& edit) {
           return edit.op == Edit::Op::remove && edit.pointer.rfind("/mounts/", 0) == 0;
         }));
     Edit& edit = push(Edit::Op::append, kSpec);
@@ -166,8 +166,8 @@ class Planner {
       set_field(mount, "ext_key", mount.key_kind == KeyKind::legacy ? Json() : Json(*mount.ext_key), mount.mountpoint);
     }
     if (change.action == MountChange::Action::list)
-      plan_.externals.push_back({change.rekey ? mount.mountpoint : *mount.ext_key, change.new_source, mount.mnt_id,
-                                 mount.mountpoint});
+      plan_.externals.push_back(
+          {change.rekey ? mount.mountpoint : *mount.ext_key, change.new_source, mount.mnt_id, mount.mountpoint});
   }
 
   void set_field(const Mount& mount, const char* field, Json before, Json after) {

@@ -19,9 +19,7 @@ constexpr std::array<std::pair<Edit::Op, const char*>, 7> kOps = {{{Edit::Op::re
                                                                    {Edit::Op::renumber, "renumber"},
                                                                    {Edit::Op::copy_member, "copy_member"}}};
 
-bool is_json_edit(Edit::Op op) {
-  return op == Edit::Op::replace || op == Edit::Op::append || op == Edit::Op::remove;
-}
+bool is_json_edit(Edit::Op op) { return op == Edit::Op::replace || op == Edit::Op::append || op == Edit::Op::remove; }
 
 Json edit_to_json(const Edit& edit) {
   Json json = Json::object();

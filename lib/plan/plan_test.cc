@@ -21,7 +21,8 @@ Plan plan_for(const std::string& archive, const std::string& cdi, RestoreRules r
 
 RestoreRules seed_rules() {
   RestoreRules rules;
-  rules.maps = {{"/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.570.86.10", "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.570.133.20"}};
+  rules.maps = {
+      {"/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.570.86.10", "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.570.133.20"}};
   rules.drop_hooks = RestoreRules::Hooks::all;
   return rules;
 }

@@ -17,8 +17,7 @@ namespace {
 /// One member's edits, applied in plan order.
 class MemberEdits {
  public:
-  MemberEdits(const Checkpoint& checkpoint, std::string member)
-      : checkpoint_(checkpoint), member_(std::move(member)) {
+  MemberEdits(const Checkpoint& checkpoint, std::string member) : checkpoint_(checkpoint), member_(std::move(member)) {
     auto bytes = checkpoint_.impl().read(member_);
     if (!bytes) conflict("the plan edits this member and the archive does not have it");
     original_ = std::move(*bytes);
@@ -37,9 +36,14 @@ class MemberEdits {
           json = edit_json(*json, *edit);
           break;
         case Edit::Op::set_field:
-        case Edit::Op::remove_mount: bytes = edit_image(std::move(bytes), *edit); break;
-        case Edit::Op::renumber: nodes.push_back(node_numbers(*edit)); break;
-        case Edit::Op::copy_member: break;
+        case Edit::Op::remove_mount:
+          bytes = edit_image(std::move(bytes), *edit);
+          break;
+        case Edit::Op::renumber:
+          nodes.push_back(node_numbers(*edit));
+          break;
+        case Edit::Op::copy_member:
+          break;
       }
     }
     if (json) bytes = json->text();
@@ -148,7 +152,8 @@ void add_copy(const Checkpoint& checkpoint, const Edit& edit, ArchiveEdits& into
   if (checkpoint.archive().find(name) != nullptr)
     throw Error(ErrorCode::conflict, Where{checkpoint.name(), name, {}, {}}, "stale plan: the member is there already");
   const auto bytes = checkpoint.impl().read(edit.member);
-  if (!bytes) throw Error(ErrorCode::conflict, Where{checkpoint.name(), edit.member, {}, {}}, "stale plan: no such member");
+  if (!bytes)
+    throw Error(ErrorCode::conflict, Where{checkpoint.name(), edit.member, {}, {}}, "stale plan: no such member");
   into.added.push_back({name, *bytes, index_of(checkpoint, edit.member)});
 }
 
@@ -158,8 +163,10 @@ ArchiveEdits apply_plan(const Checkpoint& checkpoint, const Plan& plan) {
   std::map<std::string, std::vector<const Edit*>> by_member;
   ArchiveEdits edits;
   for (const Edit& edit : plan.edits) {
-    if (edit.op == Edit::Op::copy_member) add_copy(checkpoint, edit, edits);
-    else by_member[edit.member].push_back(&edit);
+    if (edit.op == Edit::Op::copy_member)
+      add_copy(checkpoint, edit, edits);
+    else
+      by_member[edit.member].push_back(&edit);
   }
   for (const auto& [member, list] : by_member)
     edits.replaced[index_of(checkpoint, member)] = MemberEdits(checkpoint, member).apply(list);

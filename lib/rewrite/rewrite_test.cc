@@ -28,7 +28,8 @@ Comparison against(const Checkpoint& checkpoint, const std::string& cdi, const R
 
 RestoreRules seed_rules() {
   RestoreRules rules;
-  rules.maps = {{"/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.570.86.10", "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.570.133.20"}};
+  rules.maps = {
+      {"/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.570.86.10", "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.570.133.20"}};
   rules.drop_hooks = RestoreRules::Hooks::all;
   return rules;
 }
@@ -36,7 +37,8 @@ RestoreRules seed_rules() {
 std::map<std::string, std::string> small_members(const Checkpoint& checkpoint) {
   std::map<std::string, std::string> members;
   for (const Member& member : checkpoint.archive().members())
-    if (member.type == MemberType::file && member.size < 2000000) members[member.name] = checkpoint.archive().read(member);
+    if (member.type == MemberType::file && member.size < 2000000)
+      members[member.name] = checkpoint.archive().read(member);
   return members;
 }
 
@@ -80,13 +82,15 @@ TEST_CASE("a moved driver: only sources in spec.dump differ, and it restores the
 TEST_CASE("hidden mounts: in effect what an engine was seen to restore") {
   const Checkpoint before = archive("podman-seed-auto.tar.zst");
   const TempDir directory;
-  rewrite_to_file(before, make_plan(before, against(before, "seed-node-b.json", seed_rules()), Provenance::none), directory.file("out"));
+  rewrite_to_file(before, make_plan(before, against(before, "seed-node-b.json", seed_rules()), Provenance::none),
+                  directory.file("out"));
   const Checkpoint ours = Checkpoint::open(directory.file("out"));
   const Checkpoint known = archive("known-good-seed-auto.tar.zst");
   const auto effect = [](const Checkpoint& checkpoint) {
     std::map<std::string, std::string> mounts;
     for (const Mount& mount : checkpoint.mounts())
-      mounts[mount.mountpoint] = mount.ext_key.value_or("-") + " " + mount.known_from + " " + (mount.spec_index ? mount.source : "");
+      mounts[mount.mountpoint] =
+          mount.ext_key.value_or("-") + " " + mount.known_from + " " + (mount.spec_index ? mount.source : "");
     return mounts;
   };
   CHECK(effect(ours) == effect(known));
@@ -97,7 +101,8 @@ TEST_CASE("hidden mounts: in effect what an engine was seen to restore") {
 TEST_CASE("dynamic majors move in all three places, everything else in /dev's image stays") {
   const Checkpoint before = archive("podman-h200-runc.tar.zst");
   const TempDir directory;
-  rewrite_to_file(before, make_plan(before, against(before, "h200-uvm-major.yaml"), Provenance::none), directory.file("out"));
+  rewrite_to_file(before, make_plan(before, against(before, "h200-uvm-major.yaml"), Provenance::none),
+                  directory.file("out"));
   std::size_t moved = 0;
   const Checkpoint after = Checkpoint::open(directory.file("out"));
   for (const DeviceEntry& device : after.devices()) {
@@ -112,7 +117,8 @@ TEST_CASE("a plan for another archive is a conflict and writes nothing") {
   const Checkpoint seed = archive("podman-seed-auto.tar.zst");
   const Checkpoint keys = archive("podman-seed-keys.tar.zst");
   check_conflict(seed, make_plan(h200, against(h200, "h200-moved-root.yaml"), Provenance::none), "stale plan");
-  check_conflict(keys, make_plan(seed, against(seed, "seed-node-b.json", seed_rules()), Provenance::none), "stale plan: ext_key of mount 125");
+  check_conflict(keys, make_plan(seed, against(seed, "seed-node-b.json", seed_rules()), Provenance::none),
+                 "stale plan: ext_key of mount 125");
   Plan twice = make_plan(seed, against(seed, "seed-node-b.json", seed_rules()), Provenance::none);
   twice.edits.push_back(twice.edits.front());
   check_conflict(seed, twice, "stale plan: nothing at /hooks");
@@ -129,11 +135,13 @@ TEST_CASE("plans cannot reach beyond what a plan is for") {
   edit.mnt_id = 125;
   edit.field = "root";
   const TempDir directory;
-  CHECK_THROWS_WITH_AS(rewrite_to_file(seed, plan, directory.file("o")), doctest::Contains("cannot be set: root"), Error);
+  CHECK_THROWS_WITH_AS(rewrite_to_file(seed, plan, directory.file("o")), doctest::Contains("cannot be set: root"),
+                       Error);
   edit.op = Edit::Op::copy_member;
   edit.member = "spec.dump";
   edit.after = "checkpoint/inventory.img";
-  CHECK_THROWS_WITH_AS(rewrite_to_file(seed, plan, directory.file("o")), doctest::Contains("spec.dump.orig only"), Error);
+  CHECK_THROWS_WITH_AS(rewrite_to_file(seed, plan, directory.file("o")), doctest::Contains("spec.dump.orig only"),
+                       Error);
   edit.op = Edit::Op::replace;
   edit.member = "nowhere";
   CHECK_THROWS_WITH_AS(rewrite_to_file(seed, plan, directory.file("o")), doctest::Contains("nowhere"), Error);
@@ -143,7 +151,8 @@ TEST_CASE("plans cannot reach beyond what a plan is for") {
 TEST_CASE("the record keeps the spec as it was") {
   const Checkpoint before = archive("podman-h200-runc.tar.zst");
   const TempDir directory;
-  rewrite_to_file(before, make_plan(before, against(before, "h200-moved-root.yaml"), Provenance::record), directory.file("out"));
+  rewrite_to_file(before, make_plan(before, against(before, "h200-moved-root.yaml"), Provenance::record),
+                  directory.file("out"));
   const Checkpoint after = Checkpoint::open(directory.file("out"));
   CHECK(after.has_record());
   CHECK(after.archive().read(*after.archive().find("spec.dump.orig")) == *before.spec_text());
@@ -154,7 +163,8 @@ TEST_CASE("mounts can be dropped from the spec and from the image") {
   RestoreRules rules;
   rules.drop_mounts = {"/usr/local/nvidia/bin/nvidia-smi", "/usr/share/glvnd/egl_vendor.d/10_nvidia.json"};
   const TempDir directory;
-  rewrite_to_file(before, make_plan(before, against(before, "h200-source.yaml", rules), Provenance::none), directory.file("out"));
+  rewrite_to_file(before, make_plan(before, against(before, "h200-source.yaml", rules), Provenance::none),
+                  directory.file("out"));
   const Checkpoint after = Checkpoint::open(directory.file("out"));
   CHECK(after.mounts().size() == before.mounts().size() - 2);
   CHECK(after.spec_text()->find("10_nvidia.json") == std::string::npos);
@@ -175,7 +185,8 @@ TEST_CASE("compression follows the input or the wish, and the same input gives t
   }
   RewriteOptions options;
   options.compression = Compression::lz4;
-  CHECK_THROWS_WITH_AS(rewrite_to_file(before, {}, directory.file("c"), options), doctest::Contains("lz4 is read but not written"), Error);
+  CHECK_THROWS_WITH_AS(rewrite_to_file(before, {}, directory.file("c"), options),
+                       doctest::Contains("lz4 is read but not written"), Error);
 }
 
 TEST_CASE("a stream carries the same bytes as a file, and a full one says so") {
@@ -195,5 +206,6 @@ TEST_CASE("forms that are only read are refused") {
   const std::string path = testing::collection_file("containerd/ctr-checkpoint.tar.gz");
   if (path.empty()) return;
   const TempDir directory;
-  CHECK_THROWS_WITH_AS(rewrite_to_file(Checkpoint::open(path), {}, directory.file("o")), doctest::Contains("not rewritten"), Error);
+  CHECK_THROWS_WITH_AS(rewrite_to_file(Checkpoint::open(path), {}, directory.file("o")),
+                       doctest::Contains("not rewritten"), Error);
 }

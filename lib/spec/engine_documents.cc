@@ -13,7 +13,7 @@ constexpr std::string_view kCdiPrefix = "cdi.k8s.io/";
 constexpr const char* kCrioAnnotations = "io.kubernetes.cri-o.Annotations";
 
 // Go writes its zero time instead of leaving the key out.
-std::string time_or_empty(std::string time) { return time.rfind("0001-01-01", 0) == 0 ? std::string() : time; }
+std::string time_or_empty(const std::string& time) { return time.rfind("0001-01-01", 0) == 0 ? std::string() : time; }
 
 void append_names(const std::string& list, std::vector<std::string>& names) {
   std::istringstream in(list);

@@ -14,10 +14,10 @@ namespace ckpt {
 struct ContainerConfig {
   std::string id;
   std::string name;
-  std::string image;    ///< rootfsImageName, else rootfsImage
-  std::string runtime;  ///< a name ("runc"), a path or a containerd shim name
-  std::string created;       ///< RFC 3339; empty for Go's zero time
-  std::string checkpointed;  ///< RFC 3339; libpod does not write it
+  std::string image;                     ///< rootfsImageName, else rootfsImage
+  std::string runtime;                   ///< a name ("runc"), a path or a containerd shim name
+  std::string created;                   ///< RFC 3339; empty for Go's zero time
+  std::string checkpointed;              ///< RFC 3339; libpod does not write it
   std::vector<std::string> cdi_devices;  ///< libpod: qualified names
 };
 ContainerConfig read_container_config(const Json& document, const Where& where);

@@ -36,7 +36,7 @@ struct SpecDevice {
 struct SpecDeviceRule {
   std::size_t index = 0;  ///< in /linux/resources/devices
   bool allow = false;
-  std::string type;  ///< empty means all types
+  std::string type;                   ///< empty means all types
   std::optional<std::int64_t> major;  ///< absent or -1 in the document: every major
   std::optional<std::int64_t> minor;
   std::string access;

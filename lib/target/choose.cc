@@ -29,9 +29,8 @@ std::set<std::string> kinds_of(const CdiRegistry& registry) {
 bool is_of_vendor(const std::string& kind, const std::string& vendor) {
   const std::string domain = vendor + ".com";
   const std::string owner = kind.substr(0, kind.find('/'));
-  return owner == domain ||
-         (owner.size() > domain.size() && owner.compare(owner.size() - domain.size() - 1, std::string::npos,
-                                                        "." + domain) == 0);
+  return owner == domain || (owner.size() > domain.size() &&
+                             owner.compare(owner.size() - domain.size() - 1, std::string::npos, "." + domain) == 0);
 }
 
 // The whole-node kinds hold devices that no workload gets; they are for management containers.
@@ -42,7 +41,7 @@ std::string kind_for(const CdiRegistry& registry, const TargetOptions& options) 
   for (const std::string& name : options.requested)
     if (const auto parts = parse_cdi_name(name); parts && kinds.count(parts->kind()) != 0) return parts->kind();
   if (options.vendor.empty()) return {};
-  if (const std::string plain = options.vendor + ".com/gpu"; kinds.count(plain) != 0) return plain;
+  if (std::string plain = options.vendor + ".com/gpu"; kinds.count(plain) != 0) return plain;
   for (const std::string& kind : kinds)
     if (is_of_vendor(kind, options.vendor) && !is_management(kind)) return kind;
   return {};

@@ -52,7 +52,11 @@ TEST_CASE("the build-ID of an ELF file is read as CRIU packs it") {
 
 TEST_CASE("files that only look like ELF have no build-ID") {
   const TempDir directory;
-  std::string elf = std::string("\x7f" "ELF\x02\x01\x01", 7) + std::string(57, '\xff');
+  std::string elf = std::string(
+                        "\x7f"
+                        "ELF\x02\x01\x01",
+                        7) +
+                    std::string(57, '\xff');
   for (std::size_t size = 0; size <= elf.size(); ++size) {
     const int fd = ::open(directory.write("elf", elf.substr(0, size)).c_str(), O_RDONLY);
     CHECK(read_build_id(fd).empty());

@@ -68,8 +68,8 @@ Target Target::load(const TargetOptions& options) {
     impl->devices = std::move(choice.names);
   }
   if (!options.files_list.empty())
-    append(impl->edits, edits_from_list(parse_container_cli_list(
-                            read_text_file(options.files_list, options.limits), options.files_list)));
+    append(impl->edits, edits_from_list(parse_container_cli_list(read_text_file(options.files_list, options.limits),
+                                                                 options.files_list)));
   impl->files = files_of(impl->edits);
   impl->driver_version = version_of(impl->files);
   if (!options.root.empty()) impl->root = std::make_unique<RootDirectory>(options.root);

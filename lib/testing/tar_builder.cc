@@ -37,7 +37,11 @@ TarBuilder& TarBuilder::header(const Header& header) {
   put(block, 136, octal(header.mtime, 11));
   block[156] = header.type;
   put(block, 157, std::string_view(header.link).substr(0, 100));
-  put(block, 257, header.gnu ? "ustar  " : std::string_view("ustar\0" "00", 8));
+  put(block, 257,
+      header.gnu ? "ustar  "
+                 : std::string_view("ustar\0"
+                                    "00",
+                                    8));
   if (header.type == '3' || header.type == '4') {
     put(block, 329, octal(header.major, 7));
     put(block, 337, octal(header.minor, 7));

@@ -33,7 +33,8 @@ class TarBuilder {
   /// A GNU long name for the member added next.
   TarBuilder& gnu_long_name(const std::string& name);
   /// A GNU sparse member (type S) of `real_size` bytes with `bytes` at `offset` and holes around.
-  TarBuilder& gnu_sparse(const std::string& name, std::uint64_t real_size, std::uint64_t offset, std::string_view bytes);
+  TarBuilder& gnu_sparse(const std::string& name, std::uint64_t real_size, std::uint64_t offset,
+                         std::string_view bytes);
   TarBuilder& header(const Header& header);
   TarBuilder& raw(std::string_view bytes);
   /// With the two zero blocks that end a tar.

@@ -35,8 +35,10 @@ void print_member(const Checkpoint& checkpoint, const std::string& name, Console
                   std::string("is a ") + to_string(member->type) + ", not a file");
     const bool terminal = console.stdout_is_terminal();
     layer.stream(*member, [&](std::string_view piece) {
-      if (terminal) console.write_raw(for_terminal(piece));
-      else console.write_raw(piece);
+      if (terminal)
+        console.write_raw(for_terminal(piece));
+      else
+        console.write_raw(piece);
     });
     return;
   }

@@ -32,9 +32,8 @@ std::string advice(const Comparison& comparison) {
 }
 
 std::size_t count(const std::vector<Finding>& findings, Severity severity) {
-  return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), [&](const Finding& finding) {
-    return finding.severity == severity;
-  }));
+  return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(),
+                                                [&](const Finding& finding) { return finding.severity == severity; }));
 }
 
 std::string check_text(const Checkpoint& checkpoint, const Comparison& comparison, Context context) {
@@ -78,8 +77,10 @@ int run(const Arguments& arguments, Context context) {
     Comparison comparison = compare(checkpoint, target, rules_of(arguments, conf));
     for (Finding& finding : lint_criu_conf(conf, checkpoint, target)) comparison.findings.push_back(std::move(finding));
     status = std::max(status, status_of(comparison.verdict()));
-    if (context.options.json) documents.push_back(check_json(checkpoint, target, comparison));
-    else context.console.print(check_text(checkpoint, comparison, context));
+    if (context.options.json)
+      documents.push_back(check_json(checkpoint, target, comparison));
+    else
+      context.console.print(check_text(checkpoint, comparison, context));
   }
   if (context.options.json) context.console.print_json(wrap_archives("ckpt.check/1", std::move(documents)));
   return status;
@@ -88,13 +89,16 @@ int run(const Arguments& arguments, Context context) {
 }  // namespace
 
 Action add_check(CLI::App& app, Context context) {
-  CLI::App* command = app.add_subcommand("check", "Say whether a checkpoint will restore on a target node, and what is in the way");
+  CLI::App* command =
+      app.add_subcommand("check", "Say whether a checkpoint will restore on a target node, and what is in the way");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("ARCHIVE", arguments->paths, "Checkpoint archives; - is standard input")->required();
   add_target_options(*command, arguments->target);
   add_rule_options(*command, arguments->target);
-  command->add_option("--criu-conf", arguments->criu_conf,
-                      "CRIU configuration in force at the restore (/etc/criu/runc.conf): its external mounts count, and it is checked")
+  command
+      ->add_option("--criu-conf", arguments->criu_conf,
+                   "CRIU configuration in force at the restore (/etc/criu/runc.conf): its external mounts count, and "
+                   "it is checked")
       ->type_name("FILE");
   command->add_option("--node", arguments->node, "Facts of the target node")->type_name("FACTS");
   command->footer("Exit status: 0 restores, 1 patchable, 3 blocked, 2 trouble.");

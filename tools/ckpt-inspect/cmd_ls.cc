@@ -53,7 +53,8 @@ int run(const Arguments& arguments, Context context) {
       list.push(member_json(member));
     }
   if (list.size() == 0 && !arguments.members.empty())
-    throw Error(ErrorCode::invalid_argument, Where{arguments.path, arguments.members.front(), {}, {}}, "no such member");
+    throw Error(ErrorCode::invalid_argument, Where{arguments.path, arguments.members.front(), {}, {}},
+                "no such member");
   if (!context.options.json) {
     context.console.print(table.text());
     return kYes;

@@ -19,8 +19,8 @@ struct Filter {
 };
 
 bool is_gpu(MountClass mount_class) {
-  return is_driver_class(mount_class) || mount_class == MountClass::procfs ||
-         mount_class == MountClass::hook_scratch || mount_class == MountClass::request;
+  return is_driver_class(mount_class) || mount_class == MountClass::procfs || mount_class == MountClass::hook_scratch ||
+         mount_class == MountClass::request;
 }
 
 bool passes(const Mount& mount, const Filter& filter) {

@@ -36,9 +36,9 @@ std::string gpu_line(const GpuReport& gpu) {
 }
 
 std::size_t count_hidden(const Checkpoint& checkpoint) {
-  return static_cast<std::size_t>(std::count_if(
-      checkpoint.mounts().begin(), checkpoint.mounts().end(),
-      [](const Mount& mount) { return mount.hidden && mount.key_kind != KeyKind::internal; }));
+  return static_cast<std::size_t>(
+      std::count_if(checkpoint.mounts().begin(), checkpoint.mounts().end(),
+                    [](const Mount& mount) { return mount.hidden && mount.key_kind != KeyKind::internal; }));
 }
 
 std::string show_text(const Checkpoint& checkpoint) {
@@ -103,7 +103,8 @@ Json show_json(const Checkpoint& checkpoint) {
 }  // namespace
 
 Action add_show(CLI::App& app, Context context) {
-  CLI::App* command = app.add_subcommand("show", "Say what a checkpoint is: engine, container, sizes, GPU (the default)");
+  CLI::App* command =
+      app.add_subcommand("show", "Say what a checkpoint is: engine, container, sizes, GPU (the default)");
   const auto paths = std::make_shared<std::vector<std::string>>();
   command->add_option("ARCHIVE", *paths, "Checkpoint archives; - is standard input")->required();
   return [paths, context] { return report_archives(context, *paths, {"ckpt.show/1", show_json, show_text}); };

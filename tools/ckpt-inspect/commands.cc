@@ -15,8 +15,10 @@ int report_archives(Context context, const std::vector<std::string>& paths, cons
   for (const std::string& path : paths) {
     try {
       const Checkpoint checkpoint = open_for_reading(path, context.console);
-      if (context.options.json) documents.push_back(report.json(checkpoint));
-      else context.console.print((&path == &paths.front() ? "" : "\n") + report.text(checkpoint));
+      if (context.options.json)
+        documents.push_back(report.json(checkpoint));
+      else
+        context.console.print((&path == &paths.front() ? "" : "\n") + report.text(checkpoint));
       if (report_problems(checkpoint, context.console)) trouble = true;
     } catch (const Error& error) {
       context.console.error(error);

@@ -8,11 +8,14 @@ namespace {
 constexpr const char* kMasters = "enable-external-masters";
 
 // What a dump needs beside the list: mounts of a host whose / is shared are slaves in the container.
-std::string with_masters(std::string text, ExternalFormat format) {
+std::string with_masters(const std::string& text, ExternalFormat format) {
   switch (format) {
-    case ExternalFormat::conf: return text + kMasters + "\n";
-    case ExternalFormat::args: return text + "--" + kMasters + "\n";
-    case ExternalFormat::json: break;
+    case ExternalFormat::conf:
+      return text + kMasters + "\n";
+    case ExternalFormat::args:
+      return text + "--" + kMasters + "\n";
+    case ExternalFormat::json:
+      break;
   }
   Json document = Json::parse(text);
   return document.set("options", Json(Json::Array{Json(kMasters)})).dump() + "\n";
@@ -20,9 +23,12 @@ std::string with_masters(std::string text, ExternalFormat format) {
 
 std::string autodetect_text(ExternalFormat format) {
   switch (format) {
-    case ExternalFormat::conf: return "external=mnt[]\n";
-    case ExternalFormat::args: return "--external 'mnt[]'\n";
-    case ExternalFormat::json: break;
+    case ExternalFormat::conf:
+      return "external=mnt[]\n";
+    case ExternalFormat::args:
+      return "--external 'mnt[]'\n";
+    case ExternalFormat::json:
+      break;
   }
   Json line = Json::object();
   line.set("key", "").set("value", "").set("mountpoint", "");

@@ -104,7 +104,8 @@ std::string edit_text(const Edit& edit) {
     case Edit::Op::append:
       return fmt::format("{}{}: + {} from {}", edit.member, edit.pointer, edit.after["destination"].as_string(),
                          edit.after["source"].as_string());
-    case Edit::Op::remove: return fmt::format("{}{}: removed", edit.member, edit.pointer);
+    case Edit::Op::remove:
+      return fmt::format("{}{}: removed", edit.member, edit.pointer);
     case Edit::Op::set_field:
       return fmt::format("{}: mount {} {}: {} -> {}", edit.member, edit.mnt_id, edit.field, value_text(edit.before),
                          value_text(edit.after));
@@ -112,7 +113,8 @@ std::string edit_text(const Edit& edit) {
       return fmt::format("{}: mount {} {}: removed", edit.member, edit.mnt_id, value_text(edit.before));
     case Edit::Op::renumber:
       return fmt::format("{}: {}: {} -> {}", edit.member, edit.node, value_text(edit.before), value_text(edit.after));
-    case Edit::Op::copy_member: return fmt::format("{}: copy of {}", value_text(edit.after), edit.member);
+    case Edit::Op::copy_member:
+      return fmt::format("{}: copy of {}", value_text(edit.after), edit.member);
   }
   return {};
 }
@@ -129,13 +131,12 @@ void print_result(const PatchContext& context, const Comparison* comparison, con
   if (context.common.json) return context.console.print_json(patch_json(context, comparison, plan));
   std::string text;
   if (arguments.dry_run && comparison != nullptr)
-    text += findings_text(comparison->findings, context.common.verbose > 0 ? Notes::shown : Notes::hidden,
-                          context.console);
+    text +=
+        findings_text(comparison->findings, context.common.verbose > 0 ? Notes::shown : Notes::hidden, context.console);
   const std::string to = arguments.dry_run || arguments.output.empty() ? "" : " -> " + arguments.output;
-  text += plan.changes_nothing()
-              ? fmt::format("{}{}: nothing to change\n", safe(arguments.input), safe(to))
-              : fmt::format("{}{}: {} edit{}\n", safe(arguments.input), safe(to), plan.edits.size(),
-                            plan.edits.size() == 1 ? "" : "s");
+  text += plan.changes_nothing() ? fmt::format("{}{}: nothing to change\n", safe(arguments.input), safe(to))
+                                 : fmt::format("{}{}: {} edit{}\n", safe(arguments.input), safe(to), plan.edits.size(),
+                                               plan.edits.size() == 1 ? "" : "s");
   if (arguments.dry_run || context.common.verbose > 0) text += plan_text(plan);
   context.console.print(text);
 }

@@ -70,20 +70,24 @@ void add_patch_options(CLI::App& app, PatchArguments& arguments) {
   app.add_option("--externals-format", arguments.externals_format, "conf (CRIU configuration), args or json")
       ->type_name("FORMAT");
   app.add_option("--for", arguments.purpose, "Without IN: a list for restore or for dump")->type_name("PURPOSE");
-  app.add_flag("--auto", arguments.autodetect, "With --for dump: let CRIU detect external mounts instead of naming them");
+  app.add_flag("--auto", arguments.autodetect,
+               "With --for dump: let CRIU detect external mounts instead of naming them");
   app.add_option("--plan", arguments.plan, "Write the plan as JSON")->type_name("FILE");
   app.add_option("--apply", arguments.apply, "Carry out a plan made earlier for this archive")->type_name("PLAN");
-  app.add_flag("-n,--dry-run", arguments.dry_run, "Write nothing; print the plan and exit as `ckpt-inspect check` does");
+  app.add_flag("-n,--dry-run", arguments.dry_run,
+               "Write nothing; print the plan and exit as `ckpt-inspect check` does");
   app.add_flag("--force", arguments.force, "Go past blockers, with a warning for each");
   app.add_flag("--record", arguments.record, "Keep the original spec.dump in the archive as spec.dump.orig");
   app.add_option("--compress", arguments.compress, "none, gzip or zstd, and perhaps :LEVEL (default: as IN)")
       ->type_name("CODEC");
-  app.add_flag("--verify{edited}", arguments.verify, "Read back headers and edited members (default), or --verify=full");
+  app.add_flag("--verify{edited}", arguments.verify,
+               "Read back headers and edited members (default), or --verify=full");
   app.add_option("--node", arguments.node, "Facts of the target node")->type_name("FACTS");
 }
 
 void settle_arguments(PatchArguments& arguments, const CommonOptions& common) {
-  if (!arguments.node.empty()) throw Error(ErrorCode::unsupported, Where{arguments.node, {}, {}, {}}, "--node is not supported yet");
+  if (!arguments.node.empty())
+    throw Error(ErrorCode::unsupported, Where{arguments.node, {}, {}, {}}, "--node is not supported yet");
   if (arguments.purpose != "restore" && arguments.purpose != "dump")
     usage("--for " + arguments.purpose + ": choose restore or dump");
   if (arguments.autodetect && arguments.purpose != "dump") usage("--auto goes with --for dump");
@@ -98,16 +102,21 @@ void settle_arguments(PatchArguments& arguments, const CommonOptions& common) {
 
 RewriteOptions rewrite_options(const PatchArguments& arguments) {
   RewriteOptions options;
-  if (arguments.verify == "full") options.verify = VerifyLevel::full;
+  if (arguments.verify == "full")
+    options.verify = VerifyLevel::full;
   else if (!arguments.verify.empty() && arguments.verify != "edited" && arguments.verify != "true")
     usage("--verify=" + arguments.verify + ": choose edited or full");
   if (arguments.compress.empty()) return options;
   const std::size_t colon = arguments.compress.find(':');
   const std::string codec = arguments.compress.substr(0, colon);
-  if (codec == "none") options.compression = Compression::none;
-  else if (codec == "gzip") options.compression = Compression::gzip;
-  else if (codec == "zstd") options.compression = Compression::zstd;
-  else usage("--compress " + arguments.compress + ": choose none, gzip or zstd");
+  if (codec == "none")
+    options.compression = Compression::none;
+  else if (codec == "gzip")
+    options.compression = Compression::gzip;
+  else if (codec == "zstd")
+    options.compression = Compression::zstd;
+  else
+    usage("--compress " + arguments.compress + ": choose none, gzip or zstd");
   if (colon == std::string::npos) return options;
   const std::string level = arguments.compress.substr(colon + 1);
   int number = 0;
@@ -127,8 +136,10 @@ ExternalFormat external_format(const PatchArguments& arguments) {
 }
 
 void write_text(const std::string& path, const std::string& text, Console& console) {
-  if (path == "-") console.write_raw(text);
-  else write_file(path, text);
+  if (path == "-")
+    console.write_raw(text);
+  else
+    write_file(path, text);
 }
 
 }  // namespace ckpt::tool

@@ -46,17 +46,19 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   app.add_option("--format", options.format, "Output format: text or json")->type_name("FORMAT");
   app.add_flag("-q,--quiet", options.quiet, "Print nothing on standard output, only set the exit status");
   app.add_flag("-v,--verbose", options.verbose, "Say more");
-  app.add_option("--color", options.color, "Colour the text: auto (on a terminal), always or never")
-      ->type_name("WHEN");
+  app.add_option("--color", options.color, "Colour the text: auto (on a terminal), always or never")->type_name("WHEN");
   app.set_version_flag("--version", version_text(app.get_name()), "Print the version of the tool and what it knows");
 }
 
 void apply_common_options(CommonOptions& options, Console& console) {
-  if (options.format == "json") options.json = true;
+  if (options.format == "json")
+    options.json = true;
   else if (!options.format.empty() && options.format != "text" && options.format != "table")
     throw Error(ErrorCode::invalid_argument, {}, "--format " + options.format + ": choose text or json");
-  if (options.color == "always") console.set_color(ColorMode::always);
-  else if (options.color == "never") console.set_color(ColorMode::never);
+  if (options.color == "always")
+    console.set_color(ColorMode::always);
+  else if (options.color == "never")
+    console.set_color(ColorMode::never);
   else if (options.color != "auto")
     throw Error(ErrorCode::invalid_argument, {}, "--color " + options.color + ": choose auto, always or never");
   if (options.quiet) console.set_quiet();

@@ -26,12 +26,18 @@ void write_all(int fd, std::string_view bytes) {
 
 const char* code_of(Color color) {
   switch (color) {
-    case Color::red: return "31";
-    case Color::yellow: return "33";
-    case Color::green: return "32";
-    case Color::bold: return "1";
-    case Color::dim: return "2";
-    case Color::plain: return "0";
+    case Color::red:
+      return "31";
+    case Color::yellow:
+      return "33";
+    case Color::green:
+      return "32";
+    case Color::bold:
+      return "1";
+    case Color::dim:
+      return "2";
+    case Color::plain:
+      return "0";
   }
   return "0";
 }

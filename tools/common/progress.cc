@@ -12,7 +12,8 @@ namespace ckpt::tool {
 
 using namespace std::chrono_literals;
 
-Progress::Progress() : start_(std::chrono::steady_clock::now()), last_(start_), terminal_(::isatty(STDERR_FILENO) == 1) {}
+Progress::Progress()
+    : start_(std::chrono::steady_clock::now()), last_(start_), terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
   if (shown_) fmt::print(stderr, "\r\033[K");

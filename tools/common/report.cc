@@ -13,9 +13,12 @@ namespace {
 
 Color color_of(Severity severity) {
   switch (severity) {
-    case Severity::blocker: return Color::red;
-    case Severity::fixable: return Color::yellow;
-    case Severity::note: return Color::dim;
+    case Severity::blocker:
+      return Color::red;
+    case Severity::fixable:
+      return Color::yellow;
+    case Severity::note:
+      return Color::dim;
   }
   return Color::plain;
 }
@@ -32,7 +35,7 @@ Checkpoint open_for_reading(const std::string& path, Console& console) {
   Checkpoint checkpoint = Checkpoint::open(path);
   for (const Archive& layer : checkpoint.layers())
     for (const std::string& name : layer.duplicates())
-      console.warning(path + ": " + name + ": occurs more than once; the last one counts");
+      console.warning(fmt::format("{}: {}: occurs more than once; the last one counts", path, name));
   return checkpoint;
 }
 
@@ -77,9 +80,12 @@ std::string findings_text(const std::vector<Finding>& findings, Notes notes, con
 
 int status_of(Verdict verdict) noexcept {
   switch (verdict) {
-    case Verdict::restores: return kYes;
-    case Verdict::patchable: return kCurable;
-    case Verdict::blocked: return kBlocked;
+    case Verdict::restores:
+      return kYes;
+    case Verdict::patchable:
+      return kCurable;
+    case Verdict::blocked:
+      return kBlocked;
   }
   return kBlocked;
 }

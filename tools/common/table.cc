@@ -55,7 +55,7 @@ std::string Sheet::text() const {
   for (const auto& [name, value] : lines_) widest = std::max(widest, name.size());
   std::string out;
   for (const auto& [name, value] : lines_)
-    out += name + ":" + std::string(widest - name.size() + 2, ' ') + value + "\n";
+    out.append(name).append(":").append(widest - name.size() + 2, ' ').append(value).append("\n");
   return out;
 }
 

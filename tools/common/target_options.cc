@@ -30,23 +30,30 @@ TargetOptions options_of(const TargetArguments& arguments) {
 }  // namespace
 
 void add_target_options(CLI::App& app, TargetArguments& arguments) {
-  app.add_option("--cdi", arguments.cdi, "CDI file or directory of the target node; later ones win (default: /etc/cdi, /var/run/cdi)")
+  app.add_option("--cdi", arguments.cdi,
+                 "CDI file or directory of the target node; later ones win (default: /etc/cdi, /var/run/cdi)")
       ->type_name("PATH")
       ->allow_extra_args(false);
-  app.add_option("--device", arguments.devices, "CDI device to use, vendor/class=name (default: what the archive asked for)")
+  app.add_option("--device", arguments.devices,
+                 "CDI device to use, vendor/class=name (default: what the archive asked for)")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  app.add_option("--files", arguments.files, "List of the target's driver files, as `nvidia-container-cli list` prints it")
+  app.add_option("--files", arguments.files,
+                 "List of the target's driver files, as `nvidia-container-cli list` prints it")
       ->type_name("LIST");
-  app.add_option("--root", arguments.root, "The target's file system, to check its files (existence, kind, size, build-ID)")
+  app.add_option("--root", arguments.root,
+                 "The target's file system, to check its files (existence, kind, size, build-ID)")
       ->type_name("DIR");
 }
 
 void add_rule_options(CLI::App& app, TargetArguments& arguments) {
-  app.add_option("--engine", arguments.engine, "Who restores: auto (who made it), podman, cri-o, containerd, runc, crun")
+  app.add_option("--engine", arguments.engine,
+                 "Who restores: auto (who made it), podman, cri-o, containerd, runc, crun")
       ->type_name("ENGINE");
-  app.add_option("--runtime", arguments.runtime, "Who runs CRIU: runc or crun (default: as archived)")->type_name("RUNTIME");
-  app.add_option("--map", arguments.maps, "Take NEW on the target for the old node's OLD (a file or a leading directory)")
+  app.add_option("--runtime", arguments.runtime, "Who runs CRIU: runc or crun (default: as archived)")
+      ->type_name("RUNTIME");
+  app.add_option("--map", arguments.maps,
+                 "Take NEW on the target for the old node's OLD (a file or a leading directory)")
       ->type_name("OLD=NEW")
       ->allow_extra_args(false);
   app.add_option("--drop-mount", arguments.drop_mounts, "Leave out the mount at this place in the container")
@@ -79,7 +86,8 @@ RestoreRules restore_rules(const TargetArguments& arguments) {
   }
   if (!arguments.runtime.empty()) {
     const auto runtime = runtime_from(arguments.runtime);
-    if (!runtime || *runtime == Runtime::unknown) usage("--runtime " + arguments.runtime + " is unknown", "choose runc or crun");
+    if (!runtime || *runtime == Runtime::unknown)
+      usage("--runtime " + arguments.runtime + " is unknown", "choose runc or crun");
     rules.runtime = *runtime;
   }
   for (const std::string& map : arguments.maps) rules.maps.push_back(parse_map(map));

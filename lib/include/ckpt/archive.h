@@ -30,14 +30,14 @@ struct Member {
   std::uint32_t mode = 0;  ///< permission bits, with setuid, setgid and sticky
   std::int64_t uid = 0;
   std::int64_t gid = 0;
-  std::int64_t mtime = 0;      ///< seconds since the epoch
-  std::string link_target;     ///< symlinks and hard links
+  std::int64_t mtime = 0;       ///< seconds since the epoch
+  std::string link_target;      ///< symlinks and hard links
   std::uint32_t dev_major = 0;  ///< device nodes
   std::uint32_t dev_minor = 0;
-  bool sparse = false;               ///< stored with holes (GNU type S or a PAX sparse map)
-  std::uint64_t header_offset = 0;   ///< first block, extension headers included
-  std::uint64_t data_offset = 0;     ///< first byte of stored content
-  std::uint64_t end_offset = 0;      ///< after content and padding: where the next member begins
+  bool sparse = false;              ///< stored with holes (GNU type S or a PAX sparse map)
+  std::uint64_t header_offset = 0;  ///< first block, extension headers included
+  std::uint64_t data_offset = 0;    ///< first byte of stored content
+  std::uint64_t end_offset = 0;     ///< after content and padding: where the next member begins
 };
 
 struct ArchiveOptions {

@@ -14,9 +14,9 @@ namespace ckpt {
 
 /// Container Device Interface 0.3.0 to 1.1.0. Field names follow the CDI specification (config.go of specs-go).
 struct CdiDeviceNode {
-  std::string path;       ///< in the container
-  std::string host_path;  ///< on the node; equals `path` when the file leaves it out
-  std::string type;       ///< "b", "c", "u", "p" or empty
+  std::string path;                   ///< in the container
+  std::string host_path;              ///< on the node; equals `path` when the file leaves it out
+  std::string type;                   ///< "b", "c", "u", "p" or empty
   std::optional<std::int64_t> major;  ///< absent when the file gives 0 or nothing: engines then ask the node
   std::optional<std::int64_t> minor;  ///< 0 when only the major is given
   std::optional<std::uint32_t> file_mode;
@@ -113,7 +113,7 @@ class CKPT_API CdiRegistry {
   static std::vector<std::string> default_directories();
   /// Loads files and directories (only *.json and *.yaml, not recursive); later paths have higher priority.
   /// A missing directory is skipped when `paths` are the defaults; a path given by name must exist.
-  /// A broken file is a problem, not an exception; a broken file that was itself named throws.
+  /// A broken file or unreadable directory is a problem, not an exception; a broken file that was itself named throws.
   static CdiRegistry load(const std::vector<std::string>& paths, const Limits& limits = {});
 
   const std::vector<CdiSpec>& specs() const noexcept { return specs_; }
@@ -122,10 +122,12 @@ class CKPT_API CdiRegistry {
   std::vector<std::string> device_names() const;
   bool has(const std::string& qualified_name) const;
   /// The concatenated edits: a file's own edits come first, once, when its first device is met.
-  /// Throws Error(invalid_argument) that lists the unresolved names and what there is.
+  /// Throws Error(invalid_argument) that lists the unresolved names; its hint has what there is and what is broken.
   CdiEdits resolve(const std::vector<std::string>& qualified_names) const;
 
  private:
+  void load_directory(const std::string& path, int priority, const Limits& limits);
+  void add(CdiSpec spec, int priority);
   void index();
 
   std::vector<CdiSpec> specs_;

@@ -21,11 +21,11 @@ enum class Severity { note, fixable, blocker };
 CKPT_API const char* to_string(Severity severity) noexcept;
 
 struct Finding {
-  std::string code;     ///< stable, "mount.moved"
+  std::string code;  ///< stable, "mount.moved"
   Severity severity = Severity::note;
   std::string subject;  ///< what it is about: a path in the container, a device, a hook
   std::string message;
-  std::string remedy;   ///< what to do; may be empty
+  std::string remedy;           ///< what to do; may be empty
   bool needs_decision = false;  ///< fixable only after the user has said how
 };
 
@@ -44,7 +44,7 @@ struct ExternalLine {
 
 /// Which engine and runtime will restore, and what the user has decided.
 struct RestoreRules {
-  Engine engine = Engine::unknown;    ///< unknown: the engine that made the archive
+  Engine engine = Engine::unknown;     ///< unknown: the engine that made the archive
   Runtime runtime = Runtime::unknown;  ///< unknown: as archived, or implied by the engine
   std::vector<PathMap> maps;
   std::vector<std::string> drop_mounts;  ///< destinations in the container

@@ -62,11 +62,11 @@ CKPT_API bool is_driver_class(MountClass mount_class) noexcept;
 
 /// One way in which a process depends on a mount's content.
 struct MountUse {
-  std::uint32_t pid = 0;  ///< as seen in the container
-  std::string how;        ///< "maps", "exe", "fd", "cwd", "root", "socket"
-  std::string file;       ///< path in the container
-  std::optional<std::uint64_t> size;        ///< bytes, as CRIU will check it
-  std::vector<std::uint32_t> build_id;      ///< as CRIU will check it: note bytes in 32-bit words
+  std::uint32_t pid = 0;                ///< as seen in the container
+  std::string how;                      ///< "maps", "exe", "fd", "cwd", "root", "socket"
+  std::string file;                     ///< path in the container
+  std::optional<std::uint64_t> size;    ///< bytes, as CRIU will check it
+  std::vector<std::uint32_t> build_id;  ///< as CRIU will check it: note bytes in 32-bit words
   bool must_match = false;  ///< content matters: CRIU compares size and build-ID, or runs on with the old code
 };
 
@@ -120,10 +120,10 @@ struct DeviceEntry {
   std::string type;  ///< "c", "b", "p", "u"; "a" for rules on all types
   std::optional<std::int64_t> major;
   std::optional<std::int64_t> minor;
-  std::string access;       ///< rules: "rwm"
-  bool allow = true;        ///< rules
-  std::size_t index = 0;    ///< in /linux/devices or /linux/resources/devices
-  std::string member;       ///< tmpfs: checkpoint/tmpfs-dev-N.tar.gz.img; mount: the mountpoints image
+  std::string access;        ///< rules: "rwm"
+  bool allow = true;         ///< rules
+  std::size_t index = 0;     ///< in /linux/devices or /linux/resources/devices
+  std::string member;        ///< tmpfs: checkpoint/tmpfs-dev-N.tar.gz.img; mount: the mountpoints image
   std::string device_class;  ///< "nvidia", "amd", "intel", "drm" ... or empty
   std::string node_name;     ///< tmpfs: cleaned member name inside
 };
@@ -131,7 +131,7 @@ struct DeviceEntry {
 CKPT_API const char* to_string(DeviceEntry::Place place) noexcept;
 
 struct GpuSign {
-  std::string what;        ///< "library", "device", "environment", "annotation", "hook", "plugin", "mount", "request"
+  std::string what;  ///< "library", "device", "environment", "annotation", "hook", "plugin", "mount", "request"
   std::string detail;
   std::string confidence;  ///< "certain", "likely", "hint"
 };
