@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes either are a CDI file, whose devices then can be asked for by name, or are refused with an Error.
+// Any bytes are refused with an Error that names the file, or are a file whose devices have names and edits.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -15,33 +15,35 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-void read_file(const std::string& text) {
-  ckpt::Limits limits;
-  limits.max_document_nodes = 10'000;
-  const ckpt::CdiSpec spec = ckpt::parse_cdi(text, "file", limits);
+void check_spec(const ckpt::CdiSpec& spec) {
   require(!spec.devices.empty());
   for (const ckpt::CdiDevice& device : spec.devices) {
     const auto name = ckpt::parse_cdi_name(spec.kind() + "=" + device.name);
-    require(name && name->vendor == spec.vendor && name->klass == spec.klass && name->name == device.name);
-    for (const ckpt::CdiDeviceNode& node : device.edits.device_nodes) require(!node.host_path.empty());
+    require(name && name->kind() == spec.kind() && name->name == device.name);
+    for (const ckpt::CdiMount& mount : device.edits.mounts)
+      require(!mount.host_path.empty() && !mount.container_path.empty());
+    for (const ckpt::CdiDeviceNode& node : device.edits.device_nodes) {
+      require(!node.path.empty() && !node.host_path.empty());
+      require(node.major.has_value() == node.minor.has_value() && node.major.value_or(1) > 0);
+    }
   }
-}
-
-void read_list(const std::string& text) {
-  const auto paths = ckpt::parse_container_cli_list(text, "file");
-  const ckpt::CdiEdits edits = ckpt::edits_from_list(paths);
-  require(edits.device_nodes.size() + edits.mounts.size() == paths.size());
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  for (const auto read : {read_file, read_list}) {
-    try {
-      read(text);
-    } catch (const ckpt::Error&) {
-    }
+  ckpt::Limits limits;
+  limits.max_document_nodes = 10000;
+  try {
+    check_spec(ckpt::parse_cdi(text, "fuzz", limits));
+  } catch (const ckpt::Error& error) {
+    require(error.where().file == "fuzz");
+  }
+  try {
+    for (const std::string& path : ckpt::parse_container_cli_list(text, "fuzz")) require(path.front() == '/');
+  } catch (const ckpt::Error& error) {
+    require(error.where().file == "fuzz");
   }
   return 0;
 }

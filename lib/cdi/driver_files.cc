@@ -20,6 +20,9 @@ std::vector<std::string> parse_container_cli_list(const std::string& text, const
     if (line.front() != '/' || control)
       throw Error(ErrorCode::corrupt, Where{file, {}, {}, {}},
                   "line " + std::to_string(number) + " is not an absolute path: " + line.substr(0, 80));
+    if ((line + "/").find("/../") != std::string::npos)
+      throw Error(ErrorCode::corrupt, Where{file, {}, {}, {}},
+                  "line " + std::to_string(number) + " has a .. in its path: " + line.substr(0, 80));
     paths.push_back(line);
   }
   if (paths.empty()) throw Error(ErrorCode::corrupt, Where{file, {}, {}, {}}, "the list of driver files is empty");

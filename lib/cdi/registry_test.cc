@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 #include "ckpt/cdi.h"
 #include "ckpt/error.h"
 #include "testing/failure.h"
@@ -12,135 +14,149 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// Devices of kind v/c whose edits are one variable each, `NAME=mark`; the file's own are FILE=mark.
-std::string file_of(const Names& devices, const std::string& mark) {
-  std::string text = "cdiVersion: 0.5.0\nkind: v/c\ncontainerEdits: {env: [FILE=" + mark + "]}\ndevices:\n";
-  for (const std::string& name : devices)
+// Devices "name" whose edit says `mark`, and the file's own edit.
+std::string spec(const Names& names, const std::string& mark, const std::string& kind = "v/c") {
+  std::string text = "cdiVersion: 0.7.0\nkind: " + kind + "\ncontainerEdits: {env: [FILE=" + mark + "]}\ndevices:\n";
+  for (const std::string& name : names)
     text += "- {name: " + name + ", containerEdits: {env: [" + name + "=" + mark + "]}}\n";
   return text;
 }
 
 Names env_of(const CdiRegistry& registry, const Names& names) { return registry.resolve(names).env; }
 
-bool has_problem(const CdiRegistry& registry, const std::string& file, const std::string& message) {
-  for (const CdiProblem& problem : registry.problems())
-    if (problem.file == file && problem.message.find(message) != std::string::npos && problem.fatal) return true;
-  return false;
-}
-
 }  // namespace
 
-TEST_CASE("the standard directories, the later one stronger, may be missing") {
+TEST_CASE("a later path has the higher priority, per device") {
+  const testing::TempDir directory;
+  directory.write("etc/a.yaml", spec({"one", "two"}, "etc"));
+  directory.write("run/b.json", spec({"one", "three"}, "run"));
+  const auto registry = CdiRegistry::load({directory.file("etc"), directory.file("run")});
+  CHECK(registry.problems().empty());
+  CHECK(registry.device_names() == Names{"v/c=one", "v/c=three", "v/c=two"});
+  CHECK(env_of(registry, {"v/c=one"}) == Names{"FILE=run", "one=run"});
+  CHECK(env_of(registry, {"v/c=two"}) == Names{"FILE=etc", "two=etc"});  // stays, with its own file's edits
+  const auto reversed = CdiRegistry::load({directory.file("run"), directory.file("etc")});
+  CHECK(env_of(reversed, {"v/c=one"}) == Names{"FILE=etc", "one=etc"});
+}
+
+TEST_CASE("a file's own edits come once, before its first device") {
+  const testing::TempDir directory;
+  directory.write("a.yaml", spec({"one", "two"}, "a"));
+  directory.write("b.yaml", spec({"three"}, "b"));
+  const auto registry = CdiRegistry::load({directory.path()});
+  CHECK(env_of(registry, {"v/c=two", "v/c=three", "v/c=one"}) ==
+        Names{"FILE=a", "two=a", "FILE=b", "three=b", "one=a"});
+  CHECK(env_of(registry, {"v/c=one", "v/c=one"}) == Names{"FILE=a", "one=a", "one=a"});
+  CHECK(env_of(registry, {}).empty());
+}
+
+TEST_CASE("a conflict at one priority takes the device from both files, and from other priorities") {
+  const testing::TempDir directory;
+  directory.write("low/a.yaml", spec({"one"}, "low"));
+  directory.write("mid/a.yaml", spec({"one", "two"}, "a"));
+  directory.write("mid/b.yaml", spec({"one", "three"}, "b"));
+  directory.write("high/a.yaml", spec({"one"}, "high"));
+  const auto two = CdiRegistry::load({directory.file("low"), directory.file("mid")});
+  CHECK(two.device_names() == Names{"v/c=three", "v/c=two"});
+  REQUIRE(two.problems().size() == 2);
+  CHECK(two.problems()[0].file == directory.file("mid/b.yaml"));
+  CHECK(two.problems()[0].message == "v/c=one is also defined in " + directory.file("mid/a.yaml") + "; neither counts");
+  CHECK(two.problems()[1].file == directory.file("mid/a.yaml"));
+  CHECK_FALSE(CdiRegistry::load({directory.file("mid"), directory.file("high")}).has("v/c=one"));
+  // What is no conflict in the end: the higher priority is met first.
+  CHECK(env_of(CdiRegistry::load({directory.file("high"), directory.file("low")}), {"v/c=one"}) ==
+        Names{"FILE=low", "one=low"});
+}
+
+TEST_CASE("only .json and .yaml directly in a directory are read") {
+  const testing::TempDir directory;
+  directory.write("a.yaml", spec({"one"}, "a"));
+  directory.write("b.yml", "broken: [");
+  directory.write("c.yaml.bak", "broken: [");
+  directory.write("sub/d.yaml", spec({"deep"}, "d"));
+  directory.write("e.json/x.json", spec({"deeper"}, "e"));
+  directory.write("f.JSON", "broken: [");
+  const auto registry = CdiRegistry::load({directory.path()});
+  CHECK(registry.problems().empty());
+  CHECK(registry.device_names() == Names{"v/c=one"});
+  CHECK(registry.specs().size() == 1);
+  directory.write("b.yml", spec({"two"}, "b"));
+  CHECK(CdiRegistry::load({directory.file("b.yml")}).has("v/c=two"));  // named itself, any name will do
+}
+
+TEST_CASE("a broken file in a directory loses only itself, a named one throws") {
+  const testing::TempDir directory;
+  directory.write("a.yaml", spec({"one"}, "a"));
+  directory.write("b.yaml", "cdiVersion: 9.9.9\nkind: v/c\ndevices: []\n");
+  const auto registry = CdiRegistry::load({directory.path()});
+  CHECK(registry.device_names() == Names{"v/c=one"});
+  REQUIRE(registry.problems().size() == 1);
+  CHECK(registry.problems()[0].file == directory.file("b.yaml"));
+  CHECK(registry.problems()[0].message == "cdiVersion \"9.9.9\" is unknown");
+  CHECK(registry.problems()[0].fatal);
+  const Error error = testing::failure_of([&] { CdiRegistry::load({directory.file("b.yaml")}); });
+  CHECK(error.code() == ErrorCode::unsupported);
+  CHECK(error.where().file == directory.file("b.yaml"));
+}
+
+TEST_CASE("a named path must exist") {
+  const testing::TempDir directory;
+  const Error error = testing::failure_of([&] { CdiRegistry::load({directory.file("nope.yaml")}); });
+  CHECK(error.code() == ErrorCode::io);
+  CHECK(error.where().file == directory.file("nope.yaml"));
+  CHECK(error.detail().find("cannot open") == 0);
   CHECK(CdiRegistry::default_directories() == Names{"/etc/cdi", "/var/run/cdi"});
   CHECK_NOTHROW(CdiRegistry::load(CdiRegistry::default_directories()));
 }
 
-TEST_CASE("a later directory wins, whatever the names of the files") {
-  const testing::TempDir dir;
-  dir.write("low/z.yaml", file_of({"a", "b"}, "low"));
-  dir.write("high/a.json", file_of({"b", "c"}, "high"));
-  const CdiRegistry registry = CdiRegistry::load({dir.file("low"), dir.file("high")});
-  CHECK(registry.problems().empty());
-  CHECK(registry.device_names() == Names{"v/c=a", "v/c=b", "v/c=c"});
-  CHECK(env_of(registry, {"v/c=b"}) == Names{"FILE=high", "b=high"});
-  const CdiRegistry other = CdiRegistry::load({dir.file("high"), dir.file("low")});
-  CHECK(env_of(other, {"v/c=b"}) == Names{"FILE=low", "b=low"});
-  CHECK(other.specs()[0].priority < other.specs()[1].priority);
+TEST_CASE("unresolved names are listed, with what there is and what is broken") {
+  const testing::TempDir directory;
+  directory.write("a.yaml", spec({"one", "two"}, "a"));
+  directory.write("b.yaml", "{}");
+  const auto registry = CdiRegistry::load({directory.path()});
+  const Error error = testing::failure_of([&] { registry.resolve({"v/c=one", "v/c=nope", "/dev/x"}); });
+  CHECK(error.code() == ErrorCode::invalid_argument);
+  CHECK(error.detail() == "unresolved CDI devices: v/c=nope, /dev/x");
+  CHECK(error.hint() == "there are: v/c=one, v/c=two; " + directory.file("b.yaml") + ": cdiVersion \"\" is unknown");
+  directory.write("empty/x.txt", "");
+  const Error none = testing::failure_of([&] { CdiRegistry::load({directory.file("empty")}).resolve({"v/c=one"}); });
+  CHECK(none.hint() == "no CDI device is defined");
 }
 
-TEST_CASE("two files of one directory take a device from each other") {
-  const testing::TempDir dir;
-  dir.write("low/x.yaml", file_of({"b"}, "low"));
-  const std::string first = dir.write("high/1.yaml", file_of({"a", "b"}, "first"));
-  const std::string second = dir.write("high/2.yaml", file_of({"b", "c"}, "second"));
-  const CdiRegistry registry = CdiRegistry::load({dir.file("low"), dir.file("high")});
-  CHECK(registry.device_names() == Names{"v/c=a", "v/c=c"});  // the weaker definition of b does not come back
-  CHECK_FALSE(registry.has("v/c=b"));
-  CHECK(registry.problems().size() == 2);
-  CHECK(has_problem(registry, first, "v/c=b is also defined in " + second));
-  CHECK(has_problem(registry, second, "v/c=b is also defined in " + first));
+TEST_CASE("fields that newer readers refuse are a warning") {
+  const testing::TempDir directory;
+  const std::string path = directory.write(
+      "a.yaml", "cdiVersion: 0.7.0\nkind: v/c\ndevices: [{name: d, containerEdits: {intelRdt: {enableCMT: true}}}]\n");
+  const auto registry = CdiRegistry::load({path});
+  CHECK(registry.has("v/c=d"));
+  REQUIRE(registry.problems().size() == 1);
+  CHECK_FALSE(registry.problems()[0].fatal);
+  CHECK(registry.problems()[0].message.find("enableCMT") == 0);
 }
 
-TEST_CASE("a conflict of a weaker directory removes the stronger definition as well") {
-  const testing::TempDir dir;
-  dir.write("low/1.yaml", file_of({"a"}, "1"));
-  dir.write("low/2.yaml", file_of({"a"}, "2"));
-  dir.write("high/3.yaml", file_of({"a", "b"}, "3"));
-  CHECK(CdiRegistry::load({dir.file("low"), dir.file("high")}).device_names() == Names{"v/c=b"});
+TEST_CASE("edits of several kinds are concatenated, the last intelRdt stays") {
+  const testing::TempDir directory;
+  const std::string path = directory.write("a.yaml", R"(cdiVersion: 1.1.0
+kind: v/c
+containerEdits: {mounts: [{hostPath: /a, containerPath: /a}], intelRdt: {closID: file}, additionalGids: [1]}
+devices:
+- {name: d, containerEdits: {mounts: [{hostPath: /b, containerPath: /b}], intelRdt: {closID: device}, additionalGids: [2],
+   deviceNodes: [{path: /dev/d}], netDevices: [{hostInterfaceName: h, name: n}], hooks: [{hookName: prestart, path: /h}]}}
+)");
+  const CdiEdits edits = CdiRegistry::load({path}).resolve({"v/c=d"});
+  REQUIRE(edits.mounts.size() == 2);
+  CHECK(edits.mounts[0].host_path == "/a");
+  CHECK(edits.intel_rdt->clos_id == "device");
+  CHECK(edits.additional_gids == std::vector<std::uint32_t>{1, 2});
+  CHECK((edits.device_nodes.size() == 1 && edits.net_devices.size() == 1 && edits.hooks.size() == 1));
 }
 
-TEST_CASE("only files directly in the directory, by the names that engines look for") {
-  const testing::TempDir dir;
-  dir.write("d/a.yaml", file_of({"a"}, "x"));
-  dir.write("d/b.yml", file_of({"b"}, "x"));
-  dir.write("d/c.json.tmp", "{");
-  dir.write("d/D.YAML", file_of({"d"}, "x"));
-  dir.write("d/sub.yaml/e.yaml", file_of({"e"}, "x"));
-  const CdiRegistry registry = CdiRegistry::load({dir.file("d")});
-  CHECK(registry.device_names() == Names{"v/c=a"});
-  CHECK(registry.problems().empty());
-}
-
-TEST_CASE("a broken file in a directory loses only itself") {
-  const testing::TempDir dir;
-  dir.write("d/good.yaml", file_of({"a"}, "x"));
-  const std::string bad = dir.write("d/bad.yaml", "cdiVersion: 0.5.0\nkind: v/c\nx: 1\n");
-  const std::string worse = dir.write("d/worse.json", "{\"a\": [}");
-  const std::string empty = dir.write("d/empty.yaml", "");
-  const CdiRegistry registry = CdiRegistry::load({dir.file("d")});
-  CHECK(registry.device_names() == Names{"v/c=a"});
-  CHECK(registry.problems().size() == 3);
-  CHECK(has_problem(registry, bad, "x is not a field"));
-  CHECK(has_problem(registry, worse, "line 1: not valid YAML"));
-  CHECK(has_problem(registry, empty, "no CDI data"));
-}
-
-TEST_CASE("a file that was named must be there and be whole") {
-  const testing::TempDir dir;
-  const std::string good = dir.write("good.yml", file_of({"a"}, "x"));
-  CHECK(CdiRegistry::load({good}).device_names() == Names{"v/c=a"});  // a name given is taken, whatever its ending
-  const std::string bad = dir.write("bad.yaml", "kind: v/c\n");
-  Error error = testing::failure_of([&] { CdiRegistry::load({good, bad}); });
-  CHECK(error.code() == ErrorCode::unsupported);
-  CHECK(error.where().file == bad);
-  CHECK(error.detail() == "cdiVersion \"\" is unknown");
-  error = testing::failure_of([&] { CdiRegistry::load({dir.file("absent.yaml")}); });
-  CHECK(error.code() == ErrorCode::io);
-  CHECK(error.where().file == dir.file("absent.yaml"));
-}
-
-TEST_CASE("files are counted") {
-  const testing::TempDir dir;
-  for (const char* name : {"a", "b", "c"}) dir.write(std::string("d/") + name + ".yaml", file_of({name}, "x"));
+TEST_CASE("the number of files is limited") {
+  const testing::TempDir directory;
+  for (const char* name : {"a", "b", "c"}) directory.write(std::string(name) + ".yaml", spec({name}, name));
   Limits limits;
-  limits.max_cdi_files = 3;
-  CHECK(CdiRegistry::load({dir.file("d")}, limits).specs().size() == 3);
   limits.max_cdi_files = 2;
-  const Error error = testing::failure_of([&] { CdiRegistry::load({dir.file("d")}, limits); });
+  const Error error = testing::failure_of([&] { CdiRegistry::load({directory.path()}, limits); });
   CHECK(error.code() == ErrorCode::limit_exceeded);
-  CHECK(error.detail().find("max_cdi_files, 2") != std::string::npos);
-}
-
-TEST_CASE("devices are resolved in the order asked for, a file's own edits once and first") {
-  const testing::TempDir dir;
-  dir.write("d/1.yaml", file_of({"a", "b"}, "1"));
-  dir.write("d/2.yaml", file_of({"c", "d"}, "2"));
-  const CdiRegistry registry = CdiRegistry::load({dir.file("d")});
-  CHECK(env_of(registry, {"v/c=d", "v/c=b", "v/c=c", "v/c=a"}) ==
-        Names{"FILE=2", "d=2", "FILE=1", "b=1", "c=2", "a=1"});
-  CHECK(env_of(registry, {"v/c=a"}) == Names{"FILE=1", "a=1"});
-  CHECK(env_of(registry, {}).empty());
-}
-
-TEST_CASE("unresolved names are listed beside those that there are") {
-  const testing::TempDir dir;
-  dir.write("d/1.yaml", file_of({"a", "b"}, "1"));
-  const CdiRegistry registry = CdiRegistry::load({dir.file("d")});
-  Error error = testing::failure_of([&] { registry.resolve({"v/c=x", "v/c=a", "v/c=y"}); });
-  CHECK(error.code() == ErrorCode::invalid_argument);
-  CHECK(error.detail() == "unresolved CDI devices: v/c=x, v/c=y");
-  CHECK(error.hint() == "there are: v/c=a, v/c=b");
-  error = testing::failure_of([&] { CdiRegistry().resolve({"v/c=x"}); });
-  CHECK(error.code() == ErrorCode::invalid_argument);
-  CHECK(error.hint() == "no CDI device is defined");
+  CHECK(error.detail() == "more than max_cdi_files, 2");
 }
