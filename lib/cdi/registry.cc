@@ -48,53 +48,62 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
+/// Fills a registry's lists.
+struct Loader {
+  std::vector<CdiSpec>& specs;
+  std::vector<CdiProblem>& problems;
+  const Limits& limits;
+
+  void add_file(const std::string& file, int priority) {
+    CdiSpec spec = parse_cdi(read_text_file(file, limits), file, limits);
+    spec.priority = priority;
+    bool removed = has_removed_fields(spec.edits);
+    for (const CdiDevice& device : spec.devices) removed = removed || has_removed_fields(device.edits);
+    if (removed) problems.push_back({file, "enableCMT and enableMBM are refused by readers of CDI 1.1.0", false});
+    specs.push_back(std::move(spec));
+  }
+
+  // What is broken in a directory is remembered and loses only itself.
+  void add_directory(const std::string& path, int priority) {
+    std::vector<std::string> files;
+    try {
+      files = files_in(path);
+    } catch (const Error& error) {
+      problems.push_back({path, error.detail(), true});
+    }
+    for (const std::string& file : files) {
+      if (specs.size() + problems.size() >= limits.max_cdi_files)
+        throw Error(ErrorCode::limit_exceeded, Where{path, {}, {}, {}},
+                    "more than max_cdi_files, " + std::to_string(limits.max_cdi_files));
+      try {
+        add_file(file, priority);
+      } catch (const Error& error) {
+        problems.push_back({file, error.detail(), true});
+      }
+    }
+  }
+};
+
 }  // namespace
 
 std::vector<std::string> CdiRegistry::default_directories() { return {"/etc/cdi", "/var/run/cdi"}; }
 
 CdiRegistry CdiRegistry::load(const std::vector<std::string>& paths, const Limits& limits) {
   CdiRegistry registry;
+  Loader loader{registry.specs_, registry.problems_, limits};
   const bool defaults = paths == default_directories();
   int priority = 0;
   for (const std::string& path : paths) {
     ++priority;
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) {
-      registry.load_directory(path, priority, limits);
+      loader.add_directory(path, priority);
     } else if (!defaults) {
-      registry.add(parse_cdi(read_text_file(path, limits), path, limits), priority);
+      loader.add_file(path, priority);
     }
   }
   registry.index();
   return registry;
-}
-
-// What is broken in a directory is remembered and loses only itself.
-void CdiRegistry::load_directory(const std::string& path, int priority, const Limits& limits) {
-  std::vector<std::string> files;
-  try {
-    files = files_in(path);
-  } catch (const Error& error) {
-    problems_.push_back({path, error.detail(), true});
-  }
-  for (const std::string& file : files) {
-    if (specs_.size() + problems_.size() >= limits.max_cdi_files)
-      throw Error(ErrorCode::limit_exceeded, Where{path, {}, {}, {}},
-                  "more than max_cdi_files, " + std::to_string(limits.max_cdi_files));
-    try {
-      add(parse_cdi(read_text_file(file, limits), file, limits), priority);
-    } catch (const Error& error) {
-      problems_.push_back({file, error.detail(), true});
-    }
-  }
-}
-
-void CdiRegistry::add(CdiSpec spec, int priority) {
-  spec.priority = priority;
-  bool removed = has_removed_fields(spec.edits);
-  for (const CdiDevice& device : spec.devices) removed = removed || has_removed_fields(device.edits);
-  if (removed) problems_.push_back({spec.file, "enableCMT and enableMBM are refused by readers of CDI 1.1.0", false});
-  specs_.push_back(std::move(spec));
 }
 
 // Higher priority wins; a conflict at one priority takes the device away altogether, also from other priorities.

@@ -4,6 +4,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -144,7 +145,10 @@ class Builder final : public YAML::EventHandler {
     std::unordered_set<std::string> keys;  ///< of a mapping: those met
   };
 
-  static std::size_t offset_of(const YAML::Mark& mark) { return mark.pos < 0 ? 0 : static_cast<std::size_t>(mark.pos); }
+  // yaml-cpp may place what ends too soon behind the end of the text.
+  std::size_t offset_of(const YAML::Mark& mark) const {
+    return mark.pos < 0 ? 0 : std::min(static_cast<std::size_t>(mark.pos), text_.size());
+  }
 
   void count(const YAML::Mark& mark, std::uint64_t more = 1) {
     last_ = offset_of(mark);

@@ -126,8 +126,6 @@ class CKPT_API CdiRegistry {
   CdiEdits resolve(const std::vector<std::string>& qualified_names) const;
 
  private:
-  void load_directory(const std::string& path, int priority, const Limits& limits);
-  void add(CdiSpec spec, int priority);
   void index();
 
   std::vector<CdiSpec> specs_;
