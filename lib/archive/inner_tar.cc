@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "archive/inner_tar.h"
 
-#include <algorithm>
-#include <cstring>
-#include <functional>
-
 #include "archive/codec.h"
+#include "archive/entry.h"
 #include "archive/handles.h"
 #include "archive/source.h"
 #include "archive/tar_header.h"
-#include "base/paths.h"
 
 namespace ckpt {
 
@@ -93,42 +89,13 @@ std::string pack(std::string_view tar) {
   return std::move(out.text);
 }
 
-MemberType node_type(struct archive_entry* entry) {
-  if (archive_entry_hardlink(entry) != nullptr) return MemberType::hardlink;
-  switch (archive_entry_filetype(entry)) {
-    case AE_IFREG:
-      return MemberType::file;
-    case AE_IFDIR:
-      return MemberType::directory;
-    case AE_IFLNK:
-      return MemberType::symlink;
-    case AE_IFCHR:
-      return MemberType::char_device;
-    case AE_IFBLK:
-      return MemberType::block_device;
-    case AE_IFIFO:
-      return MemberType::fifo;
-    default:
-      return MemberType::other;
-  }
-}
-
 std::vector<Member> walk(std::string_view tar, const Where& where, const Limits& limits) {
   MemoryReader reader(tar, MemoryReader::Form::tar, where);
   std::vector<Member> members;
   while (struct archive_entry* entry = reader.next()) {
     if (members.size() >= limits.max_members)
       refuse(ErrorCode::limit_exceeded, where, "more than max_members, " + std::to_string(limits.max_members));
-    Member member;
-    const char* name = archive_entry_pathname(entry);
-    if (name == nullptr) name = archive_entry_pathname_utf8(entry);
-    member.raw_name = name == nullptr ? "" : name;
-    member.name = clean_member_name(member.raw_name);
-    member.type = node_type(entry);
-    member.size = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_entry_size(entry), 0));
-    member.mode = static_cast<std::uint32_t>(archive_entry_perm(entry));
-    member.dev_major = static_cast<std::uint32_t>(archive_entry_rdevmajor(entry));
-    member.dev_minor = static_cast<std::uint32_t>(archive_entry_rdevminor(entry));
+    Member member = member_of(entry);
     member.header_offset = reader.header_position();
     member.data_offset = reader.position();
     members.push_back(std::move(member));

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "ckpt/check.h"
 #include "testing/paths.h"
@@ -227,4 +228,20 @@ TEST_CASE("engines whose rules are not known are refused, never treated as Podma
       CHECK(error.detail().find(to_string(engine)) != std::string::npos);
     }
   }
+}
+
+TEST_CASE("a CRIU image directory: driver files are listed, the bundle's own mounts are its own business") {
+  const testing::TempDir directory;
+  const std::string path = testing::testdata("archives/podman-seed-keys.tar.zst");
+  REQUIRE(std::system(("tar -C " + directory.path() + " -xf " + path).c_str()) == 0);
+  const Checkpoint images = Checkpoint::open(directory.file("checkpoint"));
+  RestoreRules rules;
+  rules.maps = {kNvidiaMl};
+  const Comparison comparison = compare(images, node(images, "seed-node-b.json"), rules);
+  CHECK(comparison.engine == Engine::runc);
+  CHECK_FALSE(comparison.needs_decision());
+  CHECK(comparison.verdict() == Verdict::patchable);
+  CHECK(count(comparison, "mount.bundle") > 0);
+  CHECK(comparison.mounts.size() == 5);
+  for (const MountChange& change : comparison.mounts) CHECK(change.action == MountChange::Action::list);
 }

@@ -212,8 +212,9 @@ void refuse_idle_decisions(const Comparer& comparer) {
       std::string found;
       for (const Mount& mount : comparer.checkpoint.mounts())
         found.append(found.empty() ? "" : ", ").append(mount.mountpoint);
-      throw Error(ErrorCode::invalid_argument, where,
-                  "--drop-mount " + destination + " matches no mount; there are: " + found);
+      throw Error(
+          ErrorCode::invalid_argument, where,
+          std::string("--drop-mount ").append(destination).append(" matches no mount; there are: ").append(found));
     }
   for (std::size_t i = 0; i < comparer.rules.maps.size(); ++i) {
     if (comparer.used_maps.count(i) != 0) continue;
