@@ -198,7 +198,7 @@ std::string Archive::read(const Member& member) const {
 
 void Archive::stream(const Member& member, const std::function<void(std::string_view)>& sink) const {
   if (impl_->directory) return stream_directory_file(*impl_, member, sink);
-  if (const auto kept = impl_->kept.find(&member); kept != impl_->kept.end()) return sink(kept->second);
+  if (const auto kept = impl_->kept.find(member.header_offset); kept != impl_->kept.end()) return sink(kept->second);
   if (!impl_->source->seekable())
     throw Error(ErrorCode::unsupported, impl_->where(member), "a pipe is read once, and this member was not kept",
                 "give the archive as a file");
@@ -219,6 +219,8 @@ void Archive::stream(const Member& member, const std::function<void(std::string_
   stream.content(sink);
 }
 
-std::uint64_t Archive::bytes_read() const noexcept { return impl_->source ? impl_->source->bytes_read() : 0; }
+std::uint64_t Archive::bytes_read() const noexcept {
+  return impl_->source ? impl_->source->bytes_read() : impl_->directory_bytes;
+}
 
 }  // namespace ckpt

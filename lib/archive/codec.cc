@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "archive/codec.h"
 
-#include <openssl/evp.h>
-
 #include <cerrno>
-#include <new>
+#include <string>
 
 namespace ckpt {
 
@@ -14,16 +12,14 @@ constexpr int kGzipLevel = 6;
 constexpr int kZstdLevel = 3;
 
 void add_filter(struct archive* handle, Compression compression, std::optional<int> level) {
-  if (compression == Compression::gzip) {
-    archive_write_add_filter_gzip(handle);
-    archive_write_set_filter_option(handle, "gzip", "timestamp", nullptr);
-    archive_write_set_filter_option(handle, "gzip", "compression-level",
-                                    std::to_string(level.value_or(kGzipLevel)).c_str());
-  } else {
-    archive_write_add_filter_zstd(handle);
-    archive_write_set_filter_option(handle, "zstd", "compression-level",
-                                    std::to_string(level.value_or(kZstdLevel)).c_str());
-  }
+  const bool gzip = compression == Compression::gzip;
+  const std::string text = std::to_string(level.value_or(gzip ? kGzipLevel : kZstdLevel));
+  const char* const codec = to_string(compression);
+  if ((gzip ? archive_write_add_filter_gzip(handle) : archive_write_add_filter_zstd(handle)) != ARCHIVE_OK)
+    throw Error(ErrorCode::internal, {}, std::string("cannot compress with ") + codec);
+  if (gzip) archive_write_set_filter_option(handle, codec, "timestamp", nullptr);
+  if (archive_write_set_filter_option(handle, codec, "compression-level", text.c_str()) != ARCHIVE_OK)
+    throw Error(ErrorCode::invalid_argument, {}, std::string(codec) + " has no level " + text);
 }
 
 }  // namespace
@@ -41,6 +37,12 @@ CompressingSink::CompressingSink(ByteSink& out, Compression compression, std::op
   if (archive_write_open(handle_.get(), this, nullptr, on_write, nullptr) != ARCHIVE_OK ||
       archive_write_header(handle_.get(), entry.get()) < ARCHIVE_WARN)
     fail();
+}
+
+// The handle closes on its way out and calls on_write, which must not write any more by then.
+CompressingSink::~CompressingSink() {
+  abandoned_ = true;
+  handle_.reset();
 }
 
 la_ssize_t CompressingSink::on_write(struct archive* handle, void* self, const void* bytes, std::size_t size) {
@@ -72,23 +74,6 @@ void CompressingSink::write(std::string_view bytes) {
 
 void CompressingSink::finish() {
   if (handle_ && archive_write_close(handle_.get()) != ARCHIVE_OK) fail();
-}
-
-Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
-  if (context_ == nullptr || EVP_DigestInit_ex(static_cast<EVP_MD_CTX*>(context_), EVP_sha256(), nullptr) != 1)
-    throw std::bad_alloc();
-}
-
-Sha256::~Sha256() { EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context_)); }
-
-void Sha256::add(std::string_view bytes) {
-  EVP_DigestUpdate(static_cast<EVP_MD_CTX*>(context_), bytes.data(), bytes.size());
-}
-
-std::string Sha256::finish() {
-  std::string digest(32, '\0');
-  EVP_DigestFinal_ex(static_cast<EVP_MD_CTX*>(context_), reinterpret_cast<unsigned char*>(digest.data()), nullptr);
-  return digest;
 }
 
 }  // namespace ckpt

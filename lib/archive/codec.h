@@ -3,7 +3,6 @@
 
 #include <exception>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "archive/handles.h"
@@ -16,9 +15,10 @@ namespace ckpt {
 /// no threads. Without finish() the stream stays without an end.
 class CompressingSink final : public ByteSink {
  public:
-  /// gzip or zstd; `none` passes through. Throws Error(unsupported) for what is only read.
+  /// gzip or zstd; `none` passes through. Throws Error(unsupported) for what is only read, Error(invalid_argument) for
+  /// a level that the codec does not have.
   CompressingSink(ByteSink& out, Compression compression, std::optional<int> level);
-  ~CompressingSink() override { abandoned_ = true; }
+  ~CompressingSink() override;
   CompressingSink(const CompressingSink&) = delete;
   CompressingSink& operator=(const CompressingSink&) = delete;
 
@@ -33,21 +33,6 @@ class CompressingSink final : public ByteSink {
   WriterHandle handle_;
   std::exception_ptr failure_;
   bool abandoned_ = false;
-};
-
-/// SHA-256 in pieces.
-class Sha256 {
- public:
-  Sha256();
-  ~Sha256();
-  Sha256(const Sha256&) = delete;
-  Sha256& operator=(const Sha256&) = delete;
-  void add(std::string_view bytes);
-  /// The 32 bytes; nothing can be added afterwards.
-  std::string finish();
-
- private:
-  void* context_;
 };
 
 }  // namespace ckpt

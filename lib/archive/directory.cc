@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <string_view>
 
 #include "archive/impl.h"
 #include "base/paths.h"
@@ -21,12 +21,20 @@ namespace {
   throw Error(ErrorCode::io, Where{archive, member, {}, {}}, std::string(what) + ": " + std::strerror(errno));
 }
 
-// Resolution never leaves the directory and never follows a symlink, whatever somebody puts there meanwhile.
-int open_below(int directory, const std::string& name, int flags) {
-  struct open_how how {};
-  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC | O_NOFOLLOW);
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
-  return static_cast<int>(::syscall(SYS_openat2, directory, name.c_str(), &how, sizeof how));
+// Part by part and never through a symlink, so that nothing outside is reached, whatever somebody puts there meanwhile.
+// openat2 would do it in one call, but not before Linux 5.6.
+int open_below(int directory, std::string_view name, int flags) {
+  Descriptor parent;
+  for (int at = directory;;) {
+    const std::size_t slash = name.find('/');
+    const bool is_last = slash == std::string_view::npos;
+    const int how = is_last ? flags : O_RDONLY | O_DIRECTORY;
+    const int fd = ::openat(at, std::string(name.substr(0, slash)).c_str(), how | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || is_last) return fd;
+    parent = Descriptor(fd);
+    at = fd;
+    name.remove_prefix(slash + 1);
+  }
 }
 
 MemberType type_of(mode_t mode) {
@@ -42,14 +50,19 @@ struct CloseDirectory {
   void operator()(DIR* directory) const noexcept { ::closedir(directory); }
 };
 
-std::vector<std::string> names_in(int fd, const std::string& archive, const std::string& member) {
-  const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(fd));
-  if (!directory) io_error(archive, member, "cannot list");
+using Directory = std::unique_ptr<DIR, CloseDirectory>;
+
+std::vector<std::string> names_in(DIR* directory, std::uint64_t limit, const Where& where) {
   std::vector<std::string> names;
-  while (const dirent* entry = ::readdir(directory.get())) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
+  errno = 0;
+  while (const dirent* entry = ::readdir(directory)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+    if (names.size() > limit)
+      throw Error(ErrorCode::limit_exceeded, where, "more than max_members, " + std::to_string(limit));
+    errno = 0;
   }
+  if (errno != 0) io_error(where.file, where.member, "cannot list");
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -66,25 +79,39 @@ class Walk {
  public:
   Walk(Archive::Impl& archive, const ArchiveOptions& options) : archive_(archive), options_(options) {}
 
-  void list(const std::string& directory, std::uint32_t depth) {
+  /// Lists what is in the directory behind `fd`, which this takes over. `path` is its name in the archive.
+  void list(int fd, const std::string& path, std::uint32_t depth) {
+    const Where where{archive_.name, path, {}, {}};
+    Descriptor owner(fd);
     if (depth > options_.limits.max_nesting)
-      throw Error(ErrorCode::limit_exceeded, Where{archive_.name, directory, {}, {}},
+      throw Error(ErrorCode::limit_exceeded, where,
                   "nested deeper than max_nesting, " + std::to_string(options_.limits.max_nesting));
-    const int fd =
-        open_below(archive_.directory_fd->get(), directory.empty() ? "." : directory, O_RDONLY | O_DIRECTORY);
-    if (fd < 0) io_error(archive_.name, directory, "cannot open");
-    for (const std::string& name : names_in(fd, archive_.name, directory))
-      add(directory.empty() ? name : std::string(directory).append("/").append(name), depth);
+    const Directory directory(::fdopendir(fd));
+    if (!directory) io_error(archive_.name, path, "cannot list");
+    owner.release();
+    for (const std::string& name : names_in(directory.get(), options_.limits.max_members, where))
+      add(fd, name, path.empty() ? name : std::string(path).append("/").append(name), depth);
   }
 
  private:
-  void add(const std::string& path, std::uint32_t depth) {
-    struct stat status {};
-    if (::fstatat(archive_.directory_fd->get(), path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
-      io_error(archive_.name, path, "cannot stat");
+  void add(int directory, const std::string& name, const std::string& path, std::uint32_t depth) {
     if (archive_.members.size() >= options_.limits.max_members)
       throw Error(ErrorCode::limit_exceeded, Where{archive_.name, path, {}, {}},
                   "more than max_members, " + std::to_string(options_.limits.max_members));
+    Member member = look_at(directory, name, path);
+    archive_.require_name(member);
+    const bool is_directory = member.type == MemberType::directory;
+    archive_.members.push_back(std::move(member));
+    if (!is_directory) return;
+    const int below = open_below(directory, name, O_RDONLY | O_DIRECTORY);
+    if (below < 0) io_error(archive_.name, path, "cannot open");
+    list(below, path, depth + 1);
+  }
+
+  Member look_at(int directory, const std::string& name, const std::string& path) const {
+    struct stat status {};
+    if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+      io_error(archive_.name, path, "cannot stat");
     Member member;
     member.name = member.raw_name = path;
     member.type = type_of(status.st_mode);
@@ -95,11 +122,8 @@ class Walk {
     member.mtime = status.st_mtim.tv_sec;
     member.dev_major = major(status.st_rdev);
     member.dev_minor = minor(status.st_rdev);
-    if (member.type == MemberType::symlink) member.link_target = read_link(archive_.directory_fd->get(), path);
-    const bool is_directory = member.type == MemberType::directory;
-    archive_.require_name(member);
-    archive_.members.push_back(std::move(member));
-    if (is_directory) list(path, depth + 1);
+    if (member.type == MemberType::symlink) member.link_target = read_link(directory, name);
+    return member;
   }
 
   Archive::Impl& archive_;
@@ -109,18 +133,27 @@ class Walk {
 }  // namespace
 
 void scan_directory(Archive::Impl& archive, const ArchiveOptions& options) {
-  Walk(archive, options).list({}, 0);
+  // The directory itself stays open for reading; a second description of it is used up by listing.
+  const int fd = open_below(archive.directory_fd->get(), ".", O_RDONLY | O_DIRECTORY);
+  if (fd < 0) io_error(archive.name, {}, "cannot open");
+  Walk(archive, options).list(fd, {}, 0);
   archive.index();
 }
 
 int open_directory_file(const Archive::Impl& archive, const Member& member) {
-  const int fd = open_below(archive.directory_fd->get(), member.name, O_RDONLY | O_NONBLOCK);
-  if (fd < 0) io_error(archive.name, member.name, "cannot open");
-  return fd;
+  if (!is_safe_name(member.name))
+    throw Error(ErrorCode::invalid_argument, archive.where(member), "not a name inside the directory");
+  Descriptor file(open_below(archive.directory_fd->get(), member.name, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  if (file.get() < 0) io_error(archive.name, member.name, "cannot open");
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) io_error(archive.name, member.name, "cannot stat");
+  if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::io, archive.where(member), "not a regular file any more");
+  return file.release();
 }
 
 void stream_directory_file(const Archive::Impl& archive, const Member& member,
                            const std::function<void(std::string_view)>& sink) {
+  if (member.type != MemberType::file) return;  // opening a device node may already do something
   const Descriptor file(open_directory_file(archive, member));
   std::vector<char> block(1U << 20);
   std::uint64_t done = 0;
@@ -130,6 +163,7 @@ void stream_directory_file(const Archive::Impl& archive, const Member& member,
     if (got < 0) io_error(archive.name, member.name, "cannot read");
     if (got == 0) break;
     done += static_cast<std::uint64_t>(got);
+    archive.directory_bytes += static_cast<std::uint64_t>(got);
     sink({block.data(), static_cast<std::size_t>(got)});
   }
   char more = 0;

@@ -9,15 +9,18 @@ namespace ckpt {
 
 namespace {
 
-std::string text_or_empty(const char* text) { return text == nullptr ? std::string() : std::string(text); }
+// What a PAX header says comes in UTF-8, and in the C locale libarchive has no other form of it.
+std::string either(const char* text, const char* utf8) {
+  if (text == nullptr) text = utf8;
+  return text == nullptr ? std::string() : std::string(text);
+}
 
-std::string name_of(struct archive_entry* entry) {
-  const char* name = archive_entry_pathname(entry);
-  return text_or_empty(name != nullptr ? name : archive_entry_pathname_utf8(entry));
+bool is_hardlink(struct archive_entry* entry) {
+  return archive_entry_hardlink(entry) != nullptr || archive_entry_hardlink_utf8(entry) != nullptr;
 }
 
 MemberType type_of(struct archive_entry* entry) {
-  if (archive_entry_hardlink(entry) != nullptr) return MemberType::hardlink;
+  if (is_hardlink(entry)) return MemberType::hardlink;
   switch (archive_entry_filetype(entry)) {
     case AE_IFREG:
       return MemberType::file;
@@ -40,7 +43,7 @@ MemberType type_of(struct archive_entry* entry) {
 
 Member member_of(struct archive_entry* entry) {
   Member member;
-  member.raw_name = name_of(entry);
+  member.raw_name = either(archive_entry_pathname(entry), archive_entry_pathname_utf8(entry));
   member.name = clean_member_name(member.raw_name);
   member.type = type_of(entry);
   member.size = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_entry_size(entry), 0));
@@ -48,8 +51,9 @@ Member member_of(struct archive_entry* entry) {
   member.uid = archive_entry_uid(entry);
   member.gid = archive_entry_gid(entry);
   member.mtime = archive_entry_mtime(entry);
-  member.link_target = member.type == MemberType::hardlink ? text_or_empty(archive_entry_hardlink(entry))
-                                                           : text_or_empty(archive_entry_symlink(entry));
+  member.link_target = member.type == MemberType::hardlink
+                           ? either(archive_entry_hardlink(entry), archive_entry_hardlink_utf8(entry))
+                           : either(archive_entry_symlink(entry), archive_entry_symlink_utf8(entry));
   member.dev_major = static_cast<std::uint32_t>(archive_entry_rdevmajor(entry));
   member.dev_minor = static_cast<std::uint32_t>(archive_entry_rdevminor(entry));
   member.sparse = archive_entry_sparse_count(entry) > 0;

@@ -3,6 +3,7 @@
 
 #include "archive/codec.h"
 #include "archive/entry.h"
+#include "archive/gunzip.h"
 #include "archive/handles.h"
 #include "archive/source.h"
 #include "archive/tar_header.h"
@@ -15,59 +16,19 @@ namespace {
   throw Error(code, where, detail);
 }
 
-/// libarchive over bytes in memory.
-class MemoryReader {
- public:
-  enum class Form { tar, gzip };
-  MemoryReader(std::string_view bytes, Form form, const Where& where) : handle_(archive_read_new()), where_(where) {
-    if (form == Form::gzip) {
-      archive_read_support_filter_gzip(handle_.get());
-      archive_read_support_format_raw(handle_.get());
-    } else {
-      archive_read_support_format_tar(handle_.get());
-    }
-    if (archive_read_open_memory(handle_.get(), bytes.data(), bytes.size()) != ARCHIVE_OK) fail();
-  }
-
-  struct archive_entry* next() {
-    struct archive_entry* entry = nullptr;
-    const int result = archive_read_next_header(handle_.get(), &entry);
-    if (result == ARCHIVE_EOF) return nullptr;
-    if (result != ARCHIVE_OK && result != ARCHIVE_WARN) fail();
-    return entry;
-  }
-
-  std::size_t read(char* into, std::size_t size) {
-    const la_ssize_t got = archive_read_data(handle_.get(), into, size);
-    if (got < 0) fail();
-    return static_cast<std::size_t>(got);
-  }
-
-  std::uint64_t position() const { return static_cast<std::uint64_t>(archive_filter_bytes(handle_.get(), 0)); }
-  std::uint64_t header_position() const {
-    return static_cast<std::uint64_t>(archive_read_header_position(handle_.get()));
-  }
-
- private:
-  [[noreturn]] void fail() const {
-    const char* why = archive_error_string(handle_.get());
-    refuse(ErrorCode::corrupt, where_,
-           std::string("not a readable gzip'ed tar: ") + (why != nullptr ? why : "damaged"));
-  }
-
-  ReaderHandle handle_;
-  const Where& where_;
-};
-
 std::string unpack(std::string_view gzip_bytes, const Where& where, const Limits& limits) {
   if (compression_of(gzip_bytes) != Compression::gzip)
     refuse(ErrorCode::corrupt, where, "not gzip, which CRIU's restore asks tar for");
-  MemoryReader reader(gzip_bytes, MemoryReader::Form::gzip, where);
-  if (reader.next() == nullptr) refuse(ErrorCode::corrupt, where, "empty gzip data");
+  const auto next_piece = [&] {
+    const std::string_view piece = gzip_bytes.substr(0, 1U << 20);
+    gzip_bytes.remove_prefix(piece.size());
+    return piece;
+  };
+  Gunzip gunzip(next_piece, where);
   std::string bytes;
-  char block[1 << 14];
-  while (const std::size_t got = reader.read(block, sizeof block)) {
-    bytes.append(block, got);
+  std::vector<char> block(1U << 16);
+  while (const std::size_t got = gunzip.read(block.data(), block.size())) {
+    bytes.append(block.data(), got);
     if (bytes.size() > limits.max_inner_bytes)
       refuse(ErrorCode::limit_exceeded, where,
              "unpacks to more than max_inner_bytes, " + std::to_string(limits.max_inner_bytes));
@@ -89,18 +50,28 @@ std::string pack(std::string_view tar) {
   return std::move(out.text);
 }
 
+[[noreturn]] void fail(struct archive* reader, const Where& where) {
+  const char* why = archive_error_string(reader);
+  refuse(ErrorCode::corrupt, where, std::string("not a readable tar inside: ") + (why != nullptr ? why : "damaged"));
+}
+
 std::vector<Member> walk(std::string_view tar, const Where& where, const Limits& limits) {
-  MemoryReader reader(tar, MemoryReader::Form::tar, where);
+  const ReaderHandle reader(archive_read_new());
+  archive_read_support_format_tar(reader.get());
+  if (archive_read_open_memory(reader.get(), tar.data(), tar.size()) != ARCHIVE_OK) fail(reader.get(), where);
   std::vector<Member> members;
-  while (struct archive_entry* entry = reader.next()) {
+  struct archive_entry* entry = nullptr;
+  for (;;) {
+    const int result = archive_read_next_header(reader.get(), &entry);
+    if (result == ARCHIVE_EOF) return members;
+    if (result != ARCHIVE_OK && result != ARCHIVE_WARN) fail(reader.get(), where);
     if (members.size() >= limits.max_members)
       refuse(ErrorCode::limit_exceeded, where, "more than max_members, " + std::to_string(limits.max_members));
     Member member = member_of(entry);
-    member.header_offset = reader.header_position();
-    member.data_offset = reader.position();
+    member.header_offset = static_cast<std::uint64_t>(archive_read_header_position(reader.get()));
+    member.data_offset = static_cast<std::uint64_t>(archive_filter_bytes(reader.get(), 0));
     members.push_back(std::move(member));
   }
-  return members;
 }
 
 std::string numbers(std::uint32_t major, std::uint32_t minor) {
@@ -129,6 +100,14 @@ void renumber(std::string& tar, const std::vector<Member>& members, const NodeNu
   if (!found) refuse(ErrorCode::conflict, where, "stale plan: there is no node " + node.name);
 }
 
+// An extension header may say other numbers and would win over the block that was edited.
+void require_renumbered(const std::vector<Member>& members, const std::vector<NodeNumbers>& nodes, const Where& where) {
+  for (const NodeNumbers& node : nodes)
+    for (const Member& member : members)
+      if (member.name == node.name && (member.dev_major != node.new_major || member.dev_minor != node.new_minor))
+        refuse(ErrorCode::unsupported, where, node.name + ": its numbers stand in an extension header");
+}
+
 }  // namespace
 
 std::vector<Member> list_inner_tar(std::string_view gzip_bytes, const Where& where, const Limits& limits) {
@@ -140,6 +119,7 @@ std::string renumber_inner_tar(std::string_view gzip_bytes, const std::vector<No
   std::string tar = unpack(gzip_bytes, where, limits);
   const std::vector<Member> members = walk(tar, where, limits);
   for (const NodeNumbers& node : nodes) renumber(tar, members, node, where);
+  require_renumbered(walk(tar, where, limits), nodes, where);
   return pack(tar);
 }
 

@@ -3,9 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "ckpt/error.h"
+#include "testing/paths.h"
 #include "testing/tar_builder.h"
 #include "testing/temp_dir.h"
 
@@ -112,4 +114,73 @@ TEST_CASE("a bomb stops at max_inner_bytes") {
   limits.max_inner_bytes = 1U << 20;
   CHECK_THROWS_WITH_AS(list_inner_tar(gzip(std::string(8U << 20, '\0')), kWhere, limits),
                        doctest::Contains("max_inner_bytes"), Error);
+}
+
+TEST_CASE("an inner tar that is damaged or stops early is refused") {
+  std::string packed = gzip(dev());
+  packed[packed.size() - 8] ^= 1;
+  CHECK_THROWS_WITH_AS(list_inner_tar(packed, kWhere), doctest::Contains("incorrect data check"), Error);
+  const std::string tar = TarBuilder().file("a", std::string(5000, 'a')).finish();
+  CHECK_THROWS_WITH_AS(list_inner_tar(gzip(tar.substr(0, 3000)), kWhere),
+                       doctest::Contains("not a readable tar inside"), Error);
+}
+
+TEST_CASE("numbers that an extension header overrides are not renumbered in vain") {
+  const std::string tar = TarBuilder().pax("SCHILY.devmajor", "7").node("node", 8, 1).finish();
+  const std::string packed = gzip(tar);
+  REQUIRE(list_inner_tar(packed, kWhere)[0].dev_major == 7);
+  CHECK_THROWS_WITH_AS(renumber_inner_tar(packed, {{"node", 7, 1, 9, 1}}, kWhere),
+                       doctest::Contains("stand in an extension header"), Error);
+}
+
+TEST_CASE("what GNU tar makes of /dev with CRIU's options is renumbered in place") {
+  const TempDir directory;
+  const std::string dev = directory.file("dev");
+  const std::string tar =
+      "tar --create --gzip --no-unquote --no-wildcards --one-file-system --check-links "
+      "--preserve-permissions --sparse --numeric-owner --directory " +
+      dev + " . > " + directory.file("t.gz");
+  REQUIRE(std::system(("mkdir " + dev + " && truncate -s 1M " + dev + "/sparse && printf x >> " + dev +
+                       "/sparse && ln " + dev + "/sparse " + dev + "/hard")
+                          .c_str()) == 0);
+  if (std::system(("mknod " + dev + "/nvidia-uvm c 238 0 2>/dev/null").c_str()) != 0) return;  // needs CAP_MKNOD
+  REQUIRE(std::system((tar + " 2>/dev/null").c_str()) == 0);
+  const std::string before = gunzip(testing::read_file(directory.file("t.gz")));
+  const std::string packed = renumber_inner_tar(gzip(before), {{"nvidia-uvm", 238, 0, 511, 3}}, kWhere);
+  const std::string after = gunzip(packed);
+  CHECK(packed == renumber_inner_tar(gzip(before), {{"nvidia-uvm", 238, 0, 511, 3}}, kWhere));
+  REQUIRE(after.size() == before.size());
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) changed += before[i] != after[i] ? 1 : 0;
+  CHECK(changed > 0);
+  CHECK(changed < 24);
+  const std::string listing =
+      "gzip -dc < " + directory.write("after.gz", packed) + " | tar -tvf - | grep -q '511,3 .*nvidia-uvm'";
+  CHECK(std::system(listing.c_str()) == 0);
+}
+
+TEST_CASE("the device tmpfs of a real GPU checkpoint") {
+  for (const std::string& path : testing::real_archives()) {
+    if (path.find("h200-runc.tar.zst") == std::string::npos) continue;
+    const Archive archive = Archive::open(path);
+    const Member* image = archive.find("checkpoint/tmpfs-dev-42.tar.gz.img");
+    REQUIRE(image != nullptr);
+    const std::string packed = archive.read(*image);
+    const auto before = list_inner_tar(packed, kWhere);
+    const auto is_uvm = [](const Member& member) { return member.name == "nvidia-uvm"; };
+    const auto uvm = std::find_if(before.begin(), before.end(), is_uvm);
+    REQUIRE(uvm != before.end());
+    const NodeNumbers numbers{"nvidia-uvm", uvm->dev_major, uvm->dev_minor, 511, uvm->dev_minor};
+    const std::string tar = gunzip(packed);
+    const std::string after = gunzip(renumber_inner_tar(packed, {numbers}, kWhere));
+    REQUIRE(after.size() == tar.size());
+    for (std::size_t i = 0; i < tar.size(); ++i) {
+      if (tar[i] == after[i]) continue;
+      const std::size_t at = i - uvm->header_offset;
+      CHECK_MESSAGE(((at >= 148 && at < 156) || (at >= 329 && at < 337)), "byte " << i << " changed");
+    }
+    CHECK(gunzip(renumber_inner_tar(
+              gzip(after), {{"nvidia-uvm", 511, numbers.old_minor, numbers.old_major, numbers.old_minor}}, kWhere)) ==
+          tar);
+  }
 }

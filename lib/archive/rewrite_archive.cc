@@ -7,7 +7,9 @@
 
 #include "archive/codec.h"
 #include "archive/impl.h"
+#include "archive/sha256.h"
 #include "archive/tar_header.h"
+#include "base/paths.h"
 
 namespace ckpt {
 
@@ -15,11 +17,12 @@ namespace {
 
 constexpr std::size_t kCopyBlock = 1U << 20;
 constexpr std::uint64_t kMaxHeaderBytes = 8U << 20;
+constexpr std::uint64_t kMaxTail = 1U << 20;  // GNU tar fills up to 10 KiB; what is more is not worth keeping
 
 /// The bytes of the uncompressed tar, front to back.
 class RawTar {
  public:
-  explicit RawTar(const Archive::Impl& archive) : archive_(archive) {
+  explicit RawTar(const Archive::Impl& archive) : archive_(archive), block_(kCopyBlock) {
     if (archive_.random_access()) return;
     stream_ = std::make_unique<TarStream>(*archive_.source, TarStream::Form::raw);
     if (stream_->next() == nullptr) stream_->fail("nothing to decompress");
@@ -27,7 +30,6 @@ class RawTar {
 
   /// Hands the bytes [begin, end) to `sink`. Runs must come in rising order; between them is skipped.
   void run(std::uint64_t begin, std::uint64_t end, const std::function<void(std::string_view)>& sink) {
-    block_.resize(kCopyBlock);
     if (!stream_) return run_seekable(begin, end, sink);
     while (position_ < begin) position_ += read(begin - position_);
     while (position_ < end) {
@@ -35,6 +37,26 @@ class RawTar {
       position_ += got;
       sink({block_.data(), got});
     }
+  }
+
+  /// How many zero bytes stand behind `begin`. A stream is read to its very end, so that its checksums are looked at.
+  std::uint64_t zeros_behind(std::uint64_t begin) {
+    std::uint64_t zeros = 0;
+    bool only_zeros = true;
+    const auto count = [&](std::string_view piece) {
+      if (!only_zeros) return;
+      const std::size_t other = piece.find_first_not_of('\0');
+      only_zeros = other == std::string_view::npos;
+      zeros += std::min(other, piece.size());
+    };
+    if (stream_) {
+      run(begin, begin, {});
+      while (const std::size_t got = stream_->read_raw(block_.data(), block_.size())) count({block_.data(), got});
+    } else {
+      const std::uint64_t length = archive_.source->length();
+      if (begin < length) run_seekable(begin, std::min(length, begin + kMaxTail), count);
+    }
+    return std::min(zeros, kMaxTail);
   }
 
  private:
@@ -55,8 +77,8 @@ class RawTar {
   }
 
   const Archive::Impl& archive_;
-  std::unique_ptr<TarStream> stream_;
   std::vector<char> block_;
+  std::unique_ptr<TarStream> stream_;
   std::uint64_t position_ = 0;
 };
 
@@ -74,10 +96,10 @@ class Writer {
   }
 
   std::vector<WrittenMember> run(const ArchiveEdits& edits) {
+    require_possible(edits);
     std::unique_ptr<RawTar> raw;
     if (!in_.is_directory()) {
-      if (!in_.impl()->source->seekable())
-        throw Error(ErrorCode::unsupported, Where{in_.name(), {}, {}, {}}, "a pipe must be spooled to be rewritten");
+      if (!in_.impl()->source->seekable()) refuse(ErrorCode::unsupported, {}, "a pipe must be spooled to be rewritten");
       raw = std::make_unique<RawTar>(*in_.impl());
     }
     for (std::size_t i = 0; i < in_.members().size(); ++i) {
@@ -92,13 +114,43 @@ class Writer {
       for (const NewMember& added : edits.added)
         if (added.after == i) write_new(added);
     }
+    write_end(raw.get());
     if (raw) in_.impl()->source->require_unchanged();
-    put(std::string(2 * kTarBlock, '\0'));
     sink_.finish();
     return std::move(written_);
   }
 
  private:
+  [[noreturn]] void refuse(ErrorCode code, const std::string& member, const std::string& detail) const {
+    throw Error(code, Where{in_.name(), member, {}, {}}, detail);
+  }
+
+  void require_possible(const ArchiveEdits& edits) const {
+    const auto require_index = [&](std::size_t index) {
+      if (index >= in_.members().size())
+        refuse(ErrorCode::internal, {}, "an edit is of member " + std::to_string(index) + ", which is not there");
+    };
+    for (const auto& [index, bytes] : edits.replaced) {
+      require_index(index);
+      const Member& member = in_.members()[index];
+      if (member.type != MemberType::file)
+        refuse(ErrorCode::unsupported, member.name,
+               std::string("a ") + to_string(member.type) + " cannot be given other content");
+    }
+    for (const std::size_t index : edits.removed) require_index(index);
+    for (const NewMember& added : edits.added) {
+      require_index(added.after);
+      if (!is_safe_name(added.name)) refuse(ErrorCode::invalid_argument, added.name, "not a name for a new member");
+    }
+  }
+
+  // At least the two zero blocks that end a tar, and as much filling as the input has.
+  void write_end(RawTar* raw) {
+    const std::uint64_t end = in_.members().empty() ? 0 : in_.members().back().end_offset;
+    const std::uint64_t zeros = raw == nullptr ? 0 : raw->zeros_behind(end) / kTarBlock * kTarBlock;
+    put(std::string(static_cast<std::size_t>(std::max<std::uint64_t>(zeros, 2 * kTarBlock)), '\0'));
+  }
+
   void put(std::string_view bytes) {
     sink_.write(bytes);
     done_ += bytes.size();
@@ -123,56 +175,44 @@ class Writer {
 
   void copy_tar_member(RawTar& raw, const Member& member, const std::string* replacement) {
     if (member.data_offset - member.header_offset > kMaxHeaderBytes)
-      throw Error(ErrorCode::limit_exceeded, Where{in_.name(), member.name, {}, {}}, "its headers are too large");
+      refuse(ErrorCode::limit_exceeded, member.name, "its headers are too large");
     std::string header;
     raw.run(member.header_offset, member.data_offset, [&](std::string_view piece) { header += piece; });
     const auto block = find_header_block(header);
-    const bool gnu_sparse = block && tar_type(header, *block) == 'S';
     if (replacement != nullptr) return write_replaced(member, std::move(header), *replacement);
-    if (gnu_sparse) return write_expanded(member);
+    if (block && tar_type(header, *block) == 'S') return write_expanded(member, header);
     begin(member, member.size);
     put(header);
     // What is stored is copied as it is; the digest is of the content, without the padding.
     std::uint64_t left = member.sparse ? member.end_offset - member.data_offset : member.size;
-    raw.run(member.data_offset, std::max(member.data_offset, stored_end(member)), [&](std::string_view piece) {
+    raw.run(member.data_offset, member.end_offset, [&](std::string_view piece) {
       const auto content = static_cast<std::size_t>(std::min<std::uint64_t>(left, piece.size()));
       digest_->add(piece.substr(0, content));
       left -= content;
       put(piece);
     });
-    pad_after(member);
     written_.back().sha256 = digest_->finish();
-  }
-
-  // The last member's padding may be missing in the file; it is there in the copy.
-  std::uint64_t stored_end(const Member& member) const {
-    const Archive::Impl& impl = *in_.impl();
-    return impl.random_access() ? std::min(member.end_offset, impl.source->length()) : member.end_offset;
-  }
-
-  void pad_after(const Member& member) {
-    const std::uint64_t missing = member.end_offset - std::min(member.end_offset, stored_end(member));
-    if (missing > 0) put(std::string(static_cast<std::size_t>(missing), '\0'));
   }
 
   void write_replaced(const Member& member, std::string header, const std::string& bytes) {
     begin(member, bytes.size());
     const auto block = find_header_block(header);
-    const bool simple = block && *block + kTarBlock == header.size() && !member.sparse && !has_pax_size(header);
+    const bool simple = block && *block + kTarBlock == header.size() && tar_type(header, *block) != 'S' &&
+                        !member.sparse && !has_pax_size(header);
     if (simple) {
       set_tar_number(header, *block, kTarSize, bytes.size());
       set_tar_checksum(header, *block);
       put(header);
     } else {
-      put(make_header(entry_for(member, bytes.size()).get()));
+      put(make_header(entry_of_header(header, bytes.size(), in_.impl()->where(member)).get()));
     }
     body(bytes);
     end(bytes.size());
   }
 
-  void write_expanded(const Member& member) {
+  void write_expanded(const Member& member, const std::string& header) {
     begin(member, member.size);
-    put(make_header(entry_for(member, member.size).get()));
+    put(make_header(entry_of_header(header, member.size, in_.impl()->where(member)).get()));
     in_.stream(member, [&](std::string_view piece) { body(piece); });
     end(member.size);
   }

@@ -45,8 +45,11 @@ struct WrittenMember {
 /// Copies `in` to `out` block by block with `edits` as exceptions.
 /// Untouched members keep their very header and data blocks; a replaced member keeps its header blocks except for
 /// size and checksum; a GNU sparse member (type S), which the engines cannot read, is written out whole.
-/// A directory on disk becomes a ustar/PAX tar in name order with directory entries, numeric owners, no xattrs lost.
-/// Throws Error(unsupported) for a compression that is only read.
+/// A directory on disk becomes a ustar/PAX tar in name order with directory entries and numeric owners;
+/// extended attributes are left behind, which no engine's checkpoint has.
+/// The filling behind the end stays as long as it was. A compressed input is read to its end and must keep its
+/// checksums. Throws Error(unsupported) for a compression that is only read and for other content of what is no regular
+/// file.
 std::vector<WrittenMember> rewrite_archive(const Archive& in, const ArchiveEdits& edits, const WriteOptions& options,
                                            ByteSink& out);
 

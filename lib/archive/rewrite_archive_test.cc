@@ -8,6 +8,7 @@
 #include <random>
 
 #include "ckpt/error.h"
+#include "testing/paths.h"
 #include "testing/tar_builder.h"
 #include "testing/temp_dir.h"
 
@@ -123,6 +124,57 @@ TEST_CASE("a PAX size would override a new header, so the header is made anew") 
   CHECK(back.read(*back.find("b")) == "b");
 }
 
+TEST_CASE("a header that is made anew keeps what the old one said") {
+  const TempDir directory;
+  TarBuilder builder;
+  builder.pax("size", "3").file("./spec.dump", "abc");
+  builder.raw(TarBuilder().pax("SCHILY.xattr.user.a", "b").unfinished());
+  const Archive plain = Archive::open(directory.write("a.tar", builder.file("./b", "b").finish()));
+  ArchiveEdits edits;
+  edits.replaced[0] = "longer than before";
+  Archive back = Archive::open(directory.write("b.tar", rewrite(plain, edits)));
+  CHECK(back.members()[0].raw_name == "./spec.dump");
+  CHECK(back.members()[0].mtime == plain.members()[0].mtime);
+  CHECK(back.members()[0].mode == plain.members()[0].mode);
+
+  // Both records in one extension header: the size goes, the attribute stays.
+  const std::string records =
+      "9 size=3\n"
+      "25 SCHILY.xattr.user.a=b\n";
+  TarBuilder::Header extension;
+  extension.name = "PaxHeaders/x";
+  extension.type = 'x';
+  extension.size = records.size();
+  TarBuilder one;
+  one.header(extension).raw(records + std::string(512 - records.size(), '\0')).file("spec.dump", "abc");
+  const std::string out = rewrite(Archive::open(directory.write("c.tar", one.finish())), edits);
+  CHECK(out == rewrite(Archive::open(directory.write("c.tar", one.finish())), edits));
+  CHECK(out.find("SCHILY.xattr.user.a=b") != std::string::npos);
+  CHECK(out.find("size=3") == std::string::npos);
+  back = Archive::open(directory.write("d.tar", out));
+  CHECK(back.read(*back.find("spec.dump")) == "longer than before");
+}
+
+TEST_CASE("sizes beyond octal, and names beyond ASCII, are replaced too") {
+  const TempDir directory;
+  TarBuilder::Header base256;
+  base256.name = "spec.dump";
+  base256.size = 3;
+  base256.base256_size = true;
+  TarBuilder builder;
+  builder.header(base256).raw("abc" + std::string(509, '\0'));
+  builder.pax("path", "sch\xc3\xb6n").file("short", "x");
+  builder.raw(TarBuilder().gnu_sparse("sparse", 5000, 1024, "data").unfinished());
+  const Archive in = Archive::open(directory.write("a.tar", builder.finish()));
+  ArchiveEdits edits;
+  edits.replaced = {{0, "first"}, {1, "second"}, {2, "third"}};
+  const Archive back = Archive::open(directory.write("b.tar", rewrite(in, edits)));
+  CHECK(back.read(*back.find("spec.dump")) == "first");
+  CHECK(back.read(*back.find("sch\xc3\xb6n")) == "second");
+  CHECK(back.read(*back.find("sparse")) == "third");
+  CHECK_FALSE(back.find("sparse")->sparse);
+}
+
 TEST_CASE("GNU sparse members, which the engines cannot read, are written out") {
   const TempDir directory;
   const std::string path =
@@ -174,15 +226,78 @@ TEST_CASE("a directory becomes a tar that the engines read") {
 
 TEST_CASE("a sink that fails stops the rewrite with its own error") {
   const TempDir directory;
-  const Archive in = Archive::open(directory.write("a.tar", sample()));
-  for (const Compression compression : {Compression::none, Compression::gzip}) {
+  std::mt19937 random(1);
+  std::string noise(200000, '\0');
+  for (char& c : noise) c = static_cast<char>(random());
+  const Archive in = Archive::open(directory.write("a.tar", TarBuilder().file("noise", noise).finish()));
+  for (const Compression compression : {Compression::none, Compression::gzip, Compression::zstd}) {
     BrokenSink sink;
     WriteOptions options;
     options.compression = compression;
-    options.level = 1;
-    if (compression == Compression::none)
-      CHECK_THROWS_WITH_AS(rewrite_archive(in, {}, options, sink), doctest::Contains("no space left"), Error);
+    CHECK_THROWS_WITH_AS(rewrite_archive(in, {}, options, sink), doctest::Contains("no space left"), Error);
   }
+}
+
+TEST_CASE("a level that the codec does not have is refused") {
+  const TempDir directory;
+  const Archive in = Archive::open(directory.write("a.tar", sample()));
+  StringSink out;
+  WriteOptions options;
+  options.compression = Compression::gzip;
+  options.level = 10;
+  CHECK_THROWS_WITH_AS(rewrite_archive(in, {}, options, out), doctest::Contains("gzip has no level 10"), Error);
+  options.compression = Compression::zstd;
+  options.level = 99;
+  CHECK_THROWS_WITH_AS(rewrite_archive(in, {}, options, out), doctest::Contains("zstd has no level 99"), Error);
+  CHECK(out.text.empty());
+}
+
+TEST_CASE("what cannot be edited is refused before the first byte") {
+  const TempDir directory;
+  const Archive in = Archive::open(directory.write("a.tar", sample()));
+  StringSink out;
+  const auto refused = [&](const ArchiveEdits& edits, ErrorCode code, const std::string& text) {
+    try {
+      rewrite_archive(in, edits, {}, out);
+      FAIL("accepted, wanted: " << text);
+    } catch (const Error& error) {
+      CHECK(error.code() == code);
+      CHECK_MESSAGE(error.detail().find(text) != std::string::npos, error.detail());
+    }
+  };
+  refused({{{1, "x"}}, {}, {}}, ErrorCode::unsupported, "a directory cannot be given other content");
+  refused({{{4, "x"}}, {}, {}}, ErrorCode::unsupported, "a hardlink cannot be given other content");
+  refused({{{5, "x"}}, {}, {}}, ErrorCode::internal, "member 5, which is not there");
+  refused({{}, {7}, {}}, ErrorCode::internal, "member 7, which is not there");
+  refused({{}, {}, {{"new", "x", 9}}}, ErrorCode::internal, "member 9, which is not there");
+  refused({{}, {}, {{"../new", "x", 0}}}, ErrorCode::invalid_argument, "not a name for a new member");
+  CHECK(out.text.empty());
+}
+
+TEST_CASE("damaged input is never given checksums that fit") {
+  const TempDir directory;
+  const std::string path = directory.write("a.tar", TarBuilder().file("spec.dump", "MARK").finish());
+  REQUIRE(std::system(("zstd -q --check --fast=100 -kf " + path).c_str()) == 0);
+  std::string bad = testing::read_file(path + ".zst");
+  const Archive in = Archive::open(path + ".zst");
+  REQUIRE(bad.find("MARK") != std::string::npos);
+  bad[bad.find("MARK")] = 'X';
+  StringSink out;
+  CHECK_THROWS_WITH_AS(rewrite_archive(Archive::open(directory.write("bad.zst", bad)), {}, {}, out),
+                       doctest::Contains("checksum"), Error);
+}
+
+TEST_CASE("the filling behind the end stays, what else stands there goes") {
+  const TempDir directory;
+  const std::string tar = TarBuilder().file("a", "x").finish();
+  const std::string filled = tar + std::string(10240 - tar.size(), '\0');
+  const std::string path = directory.write("a.tar", filled);
+  CHECK(rewrite(Archive::open(path), {}) == filled);
+  REQUIRE(std::system(("zstd -qkf " + path).c_str()) == 0);
+  CHECK(rewrite(Archive::open(path + ".zst"), {}) == filled);
+  CHECK(rewrite(Archive::open(directory.write("b.tar", tar + std::string(700, 'x'))), {}) == tar);
+  const std::string unfinished = TarBuilder().file("a", "x").unfinished();
+  CHECK(rewrite(Archive::open(directory.write("c.tar", unfinished)), {}) == tar);
 }
 
 TEST_CASE("an archive that changes while it is read is refused") {
@@ -214,4 +329,20 @@ TEST_CASE("verification finds what differs from what was written") {
   verify_archive(touched, written, in, edits, Verify::edited);
   CHECK_THROWS_WITH_AS(verify_archive(touched, written, in, edits, Verify::full), doctest::Contains("other content"),
                        Error);
+}
+
+TEST_CASE("every real archive is copied without a difference and verified") {
+  const TempDir directory;
+  for (const std::string& path : testing::real_archives()) {
+    CAPTURE(path);
+    const Archive in = Archive::open(path);
+    const std::string copy = directory.file("copy");
+    AtomicFile file(copy);
+    const auto written = rewrite_archive(in, {}, {}, file);
+    verify_archive(file.temporary_path(), written, in, {}, Verify::full);
+    file.commit();
+    const std::string unpack =
+        in.compression() == Compression::none ? "cat" : to_string(in.compression()) + std::string(" -dc");
+    CHECK(std::system((unpack + " < " + path + " | cmp - " + copy).c_str()) == 0);
+  }
 }

@@ -39,8 +39,6 @@ class Keeper {
 
 void require_whole(const Archive::Impl& archive, const Member& member) {
   if (!archive.random_access() || member.end_offset <= archive.source->length()) return;
-  const std::uint64_t stored = archive.source->length() - std::min(member.data_offset, archive.source->length());
-  if (!member.sparse && member.type == MemberType::file && stored >= member.size) return;  // only padding is missing
   throw Error(ErrorCode::corrupt, Where{archive.name, member.name, {}, archive.source->length()},
               "the archive ends inside this member, which has " + std::to_string(member.size) + " bytes");
 }
@@ -50,7 +48,6 @@ void require_whole(const Archive::Impl& archive, const Member& member) {
 void scan_tar(Archive::Impl& archive, const ArchiveOptions& options) {
   TarStream stream(*archive.source, TarStream::Form::tar);
   Keeper keeper(archive, options);
-  std::map<std::size_t, std::string> kept;
   archive.compression = stream.compression();
   while (struct archive_entry* entry = stream.next()) {
     archive.compression = stream.compression();
@@ -62,16 +59,18 @@ void scan_tar(Archive::Impl& archive, const ArchiveOptions& options) {
     stream.set_member(member.name);
     member.header_offset = stream.header_position();
     member.data_offset = stream.position();
-    if (keeper.wants(member)) kept[archive.members.size()] = keeper.read(stream, member);
+    if (keeper.wants(member)) archive.kept[member.header_offset] = keeper.read(stream, member);
     stream.skip_content();
     member.end_offset = (stream.position() + 511) / 512 * 512;
-    if (archive.random_access() && !member.sparse && member.type == MemberType::file)
-      member.end_offset = member.data_offset + (member.size + 511) / 512 * 512;
+    // A map that says nothing but "all is a hole" does not show in the entry; the room that the content takes does.
+    if (member.type == MemberType::file && member.end_offset - member.data_offset != (member.size + 511) / 512 * 512)
+      member.sparse = true;
     require_whole(archive, member);
     archive.members.push_back(std::move(member));
   }
+  stream.drain();
+  archive.source->require_unchanged();
   archive.index();
-  for (auto& [index, bytes] : kept) archive.kept[&archive.members[index]] = std::move(bytes);
 }
 
 struct archive_entry* find_entry(TarStream& stream, const Member& member, std::uint64_t base) {

@@ -7,9 +7,16 @@
 #include <cerrno>
 #include <cstring>
 
+#include "archive/gunzip.h"
+#include "archive/unlz4.h"
+
 namespace ckpt {
 
 namespace {
+
+constexpr std::size_t kMagicBytes = 8;
+constexpr std::size_t kHeaderBlock = 4096;      // a plain tar is read by header, so little is read too much
+constexpr std::size_t kStreamBlock = 1U << 16;  // what comes in one stream is all read anyway
 
 [[noreturn]] void io_error(const std::string& file, const char* what) {
   throw Error(ErrorCode::io, Where{file, {}, {}, {}}, std::string(what) + ": " + std::strerror(errno));
@@ -84,46 +91,77 @@ void Source::require_unchanged() const {
 }
 
 TarStream::TarStream(const Source& source, Form form, std::uint64_t begin)
-    : source_(source), handle_(archive_read_new()), block_(form == Form::raw ? 1U << 16 : 4096U), position_(begin) {
+    : source_(source), where_{source.file(), {}, {}, {}}, handle_(archive_read_new()), position_(begin) {
   if (!handle_) throw std::bad_alloc();
   open(form);
 }
 
 void TarStream::open(Form form) {
   struct archive* handle = handle_.get();
-  archive_read_support_filter_gzip(handle);
-  archive_read_support_filter_zstd(handle);
-  archive_read_support_filter_xz(handle);
-  archive_read_support_filter_bzip2(handle);
-  archive_read_support_filter_lz4(handle);
+  ahead_ = look_ahead();
+  const Compression compression = compression_of(ahead_);
+  block_.resize(compression == Compression::none && source_.seekable() ? kHeaderBlock : kStreamBlock);
+  if (compression == Compression::gzip || compression == Compression::lz4) {
+    const auto next_packed = [this] { return fetch(packed_); };
+    packed_.resize(kStreamBlock);
+    unpacks_ = compression;
+    if (compression == Compression::gzip)
+      unpacker_ = std::make_unique<Gunzip>(next_packed, where_);
+    else
+      unpacker_ = std::make_unique<Unlz4>(next_packed, where_);
+  } else {
+    archive_read_support_filter_zstd(handle);
+    archive_read_support_filter_xz(handle);
+    archive_read_support_filter_bzip2(handle);
+  }
   if (form == Form::tar)
     archive_read_support_format_tar(handle);
   else
     archive_read_support_format_raw(handle);
-  if (!source_.seekable()) block_.resize(1U << 16);
-  char first[8] = {};
-  if (source_.seekable() && form == Form::tar) {
-    const std::size_t got = source_.read_at(position_, first, sizeof first);
-    if (compression_of({first, got}) != Compression::none) block_.resize(1U << 16);
-  }
   archive_read_set_read_callback(handle, on_read);
-  if (source_.seekable()) archive_read_set_skip_callback(handle, on_skip);
+  if (source_.seekable() && !unpacker_) archive_read_set_skip_callback(handle, on_skip);
   archive_read_set_callback_data(handle, this);
   if (archive_read_open1(handle) != ARCHIVE_OK) fail("not a readable tar");
 }
 
+// What the first bytes are is known before libarchive asks for them; from a pipe they come only once.
+std::string TarStream::look_ahead() {
+  std::string first(kMagicBytes, '\0');
+  if (source_.seekable()) {
+    first.resize(source_.read_at(position_, first.data(), first.size()));
+    return first;
+  }
+  std::size_t got = 0;
+  while (const std::size_t more = source_.read_next(first.data() + got, first.size() - got)) got += more;
+  first.resize(got);
+  return first;
+}
+
+std::string_view TarStream::fetch(std::vector<char>& block) {
+  if (source_.seekable()) {
+    const std::size_t got = source_.read_at(position_, block.data(), block.size());
+    position_ += got;
+    return {block.data(), got};
+  }
+  if (!ahead_.empty()) {
+    const std::size_t got = ahead_.copy(block.data(), block.size());
+    ahead_.clear();
+    return {block.data(), got};
+  }
+  return {block.data(), source_.read_next(block.data(), block.size())};
+}
+
+std::string_view TarStream::unpack() {
+  if (!unpacker_) return fetch(block_);
+  return {block_.data(), unpacker_->read(block_.data(), block_.size())};
+}
+
 la_ssize_t TarStream::on_read(struct archive* handle, void* self, const void** bytes) {
   auto& stream = *static_cast<TarStream*>(self);
-  *bytes = stream.block_.data();
   try {
-    std::size_t got = 0;
-    if (stream.source_.seekable()) {
-      got = stream.source_.read_at(stream.position_, stream.block_.data(), stream.block_.size());
-    } else {
-      got = stream.source_.read_next(stream.block_.data(), stream.block_.size());
-    }
-    stream.position_ += got;
-    return static_cast<la_ssize_t>(got);
+    const std::string_view got = stream.unpack();
+    *bytes = got.data();
+    return static_cast<la_ssize_t>(got.size());
   } catch (const Error&) {
     stream.failure_ = std::current_exception();
     archive_set_error(handle, EIO, "read failed");
@@ -141,10 +179,22 @@ la_int64_t TarStream::on_skip(struct archive*, void* self, la_int64_t request) {
 }
 
 void TarStream::fail(const char* doing) const {
-  if (failure_) std::rethrow_exception(failure_);
+  Where where = where_;
+  where.member = member_;
+  if (failure_) {
+    try {
+      std::rethrow_exception(failure_);
+    } catch (const Error& error) {
+      throw Error(error.code(), where, error.detail(), error.hint());
+    }
+  }
   const char* why = archive_error_string(handle_.get());
-  throw Error(ErrorCode::corrupt, Where{source_.file(), member_, {}, {}},
-              std::string(doing) + ": " + (why != nullptr ? why : "damaged"));
+  throw Error(ErrorCode::corrupt, where, std::string(doing) + ": " + (why != nullptr ? why : "damaged"));
+}
+
+void TarStream::drain() {
+  if (!unpacker_ && source_.seekable()) return;
+  while (!unpack().empty()) continue;
 }
 
 struct archive_entry* TarStream::next() {
@@ -196,17 +246,14 @@ std::size_t TarStream::read_raw(char* into, std::size_t size) {
 }
 
 Compression TarStream::compression() const {
+  if (unpacker_) return unpacks_;
   switch (archive_filter_code(handle_.get(), 0)) {
-    case ARCHIVE_FILTER_GZIP:
-      return Compression::gzip;
     case ARCHIVE_FILTER_ZSTD:
       return Compression::zstd;
     case ARCHIVE_FILTER_XZ:
       return Compression::xz;
     case ARCHIVE_FILTER_BZIP2:
       return Compression::bzip2;
-    case ARCHIVE_FILTER_LZ4:
-      return Compression::lz4;
     default:
       return Compression::none;
   }
@@ -215,7 +262,7 @@ Compression TarStream::compression() const {
 Compression compression_of(std::string_view first_bytes) noexcept {
   const auto starts = [&](std::string_view magic) { return first_bytes.substr(0, magic.size()) == magic; };
   using namespace std::string_view_literals;
-  if (starts("\x1f\x8b"sv)) return Compression::gzip;
+  if (starts("\x1f\x8b\x08"sv)) return Compression::gzip;
   if (starts("\x28\xb5\x2f\xfd"sv)) return Compression::zstd;
   if (starts("\xfd"
              "7zXZ\0"sv))

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "archive/handles.h"
+#include "archive/unpacker.h"
 #include "ckpt/archive.h"
 
 namespace ckpt {
@@ -51,7 +52,8 @@ class Source {
   std::shared_ptr<std::uint64_t> bytes_read_;
 };
 
-/// A libarchive reader over a source. Plain tars are skipped through by position, never by reading.
+/// A libarchive reader over a source. Plain tars are skipped through by position, never by reading; gzip and lz4 are
+/// unpacked on the way to libarchive, see Unpacker.
 class TarStream {
  public:
   enum class Form { tar, raw };  ///< raw: the decompressed bytes as they are
@@ -67,6 +69,9 @@ class TarStream {
   void content(const std::function<void(std::string_view)>& sink);
   /// Raw form: up to `size` bytes; 0 at the end.
   std::size_t read_raw(char* into, std::size_t size);
+  /// Reads what is left behind the end of the tar, so that the last checksums are looked at and whoever fills a pipe
+  /// can finish. Throws Error(corrupt).
+  void drain();
   Compression compression() const;
   void set_member(std::string member) { member_ = std::move(member); }
   [[noreturn]] void fail(const char* doing) const;
@@ -75,10 +80,18 @@ class TarStream {
   static la_ssize_t on_read(struct archive* handle, void* self, const void** bytes);
   static la_int64_t on_skip(struct archive* handle, void* self, la_int64_t request);
   void open(Form form);
+  std::string look_ahead();
+  std::string_view fetch(std::vector<char>& block);
+  std::string_view unpack();
 
   const Source& source_;
+  const Where where_;
   ReaderHandle handle_;
+  std::unique_ptr<Unpacker> unpacker_;
+  Compression unpacks_ = Compression::none;
+  std::vector<char> packed_;
   std::vector<char> block_;
+  std::string ahead_;
   std::uint64_t position_ = 0;
   std::string member_;
   std::exception_ptr failure_;

@@ -100,27 +100,43 @@ bool has_pax_size(std::string_view blocks) {
   // A record is "LENGTH key=value\n"; an approximate search is enough, since a false yes only costs a new header.
   const auto header = find_header_block(blocks);
   const std::string_view extensions = blocks.substr(0, header.value_or(blocks.size()));
-  return extensions.find(" size=") != std::string_view::npos || extensions.find("GNU.sparse") != std::string_view::npos;
+  const auto has = [&](std::string_view key) { return extensions.find(key) != std::string_view::npos; };
+  return has(" size=") || has(" GNU.sparse.") || has(" SCHILY.realsize=");
 }
 
 std::string make_header(struct archive_entry* entry) {
   // ustar first: a plain block is what every reader knows, and PAX is for what it cannot say.
-  std::string why;
+  std::string why = "libarchive gives no reason";
   for (const auto set_format : {archive_write_set_format_ustar, archive_write_set_format_pax_restricted}) {
+    const bool is_pax = set_format == archive_write_set_format_pax_restricted;
+    if (!is_pax && archive_entry_xattr_count(entry) > 0) continue;  // ustar would drop them without a word
     HeaderCollector collector;
     const WriterHandle writer(archive_write_new());
     set_format(writer.get());
+    if (is_pax) archive_write_set_format_option(writer.get(), nullptr, "xattrheader", "SCHILY");
     archive_write_set_bytes_per_block(writer.get(), 0);
-    if (archive_write_open(writer.get(), &collector, nullptr, HeaderCollector::write, nullptr) == ARCHIVE_OK &&
-        archive_write_header(writer.get(), entry) == ARCHIVE_OK) {
-      collector.complete = true;
-      return std::move(collector.blocks);
-    }
+    // A warning of ustar is about something lost, one of PAX about a name that is no UTF-8 and was kept as it is.
+    const bool done =
+        archive_write_open(writer.get(), &collector, nullptr, HeaderCollector::write, nullptr) == ARCHIVE_OK &&
+        archive_write_header(writer.get(), entry) >= (is_pax ? ARCHIVE_WARN : ARCHIVE_OK);
     collector.complete = true;
-    const char* text = archive_error_string(writer.get());
-    why = text == nullptr ? "" : text;
+    if (done) return std::move(collector.blocks);
+    if (const char* text = archive_error_string(writer.get())) why = text;
   }
   throw Error(ErrorCode::unsupported, {}, "cannot make a tar header: " + why);
+}
+
+EntryHandle entry_of_header(std::string_view blocks, std::uint64_t size, const Where& where) {
+  const ReaderHandle reader(archive_read_new());
+  struct archive_entry* entry = nullptr;
+  archive_read_support_format_tar(reader.get());
+  if (archive_read_open_memory(reader.get(), blocks.data(), blocks.size()) != ARCHIVE_OK ||
+      archive_read_next_header(reader.get(), &entry) < ARCHIVE_WARN || entry == nullptr)
+    throw Error(ErrorCode::corrupt, where, "its header cannot be read by itself");
+  EntryHandle copy(archive_entry_clone(entry));
+  archive_entry_sparse_clear(copy.get());
+  archive_entry_set_size(copy.get(), static_cast<la_int64_t>(size));
+  return copy;
 }
 
 EntryHandle entry_for(const Member& member, std::uint64_t size) {

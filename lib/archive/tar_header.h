@@ -8,6 +8,7 @@
 
 #include "archive/handles.h"
 #include "ckpt/archive.h"
+#include "ckpt/error.h"
 
 namespace ckpt {
 
@@ -33,12 +34,15 @@ void set_tar_checksum(std::string& blocks, std::size_t block);
 std::optional<std::size_t> find_header_block(std::string_view blocks);
 /// The typeflag of a header block.
 char tar_type(std::string_view blocks, std::size_t block);
-/// True when an extension header carries a size of its own, which would override the header's.
+/// True when an extension header carries a size of its own or a sparse map, which would override the header's.
 bool has_pax_size(std::string_view blocks);
 
 /// New header blocks for an entry, made by libarchive: ustar, with PAX records only where ustar cannot say it.
 std::string make_header(struct archive_entry* entry);
 /// An entry for a member as the model has it, with another size.
 EntryHandle entry_for(const Member& member, std::uint64_t size);
+/// A plain entry with another size out of a member's header blocks; all else that they say stays, extended attributes
+/// included. Throws Error(corrupt).
+EntryHandle entry_of_header(std::string_view blocks, std::uint64_t size, const Where& where);
 
 }  // namespace ckpt

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <set>
 
-#include "archive/codec.h"
 #include "archive/impl.h"
 #include "archive/rewrite_archive.h"
+#include "archive/sha256.h"
 
 namespace ckpt {
 
@@ -50,7 +50,8 @@ void compare_streamed(const Archive& archive, const std::vector<WrittenMember>& 
                       const std::set<std::string>& only) {
   TarStream stream(*archive.impl()->source, TarStream::Form::tar);
   for (std::size_t i = 0; stream.next() != nullptr; ++i) {
-    const Member& member = archive.members().at(i);
+    if (i >= written.size()) differs(archive.name(), {}, "it changed while it was read");
+    const Member& member = archive.members()[i];
     const bool wanted = only.empty() || only.count(member.name) != 0;
     if (!wanted || member.type != MemberType::file || member.sparse) continue;
     Sha256 digest;

@@ -37,6 +37,10 @@ std::string directory_of(const std::string& path) {
   return directory.empty() ? "." : std::string(directory);
 }
 
+std::string name_pattern(const std::string& target) {
+  return directory_of(target) + "/." + std::string(base_name(target)) + ".ckpt-XXXXXX";
+}
+
 // The rename is durable only once the directory is. Some file systems cannot sync a directory; that is no failure.
 void sync_directory(const std::string& directory) {
   const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -52,7 +56,9 @@ AtomicFile::AtomicFile(std::string target) : target_(std::move(target)) {
   struct stat status {};
   if (::stat(target_.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
     throw Error(ErrorCode::invalid_argument, Where{target_, {}, {}, {}}, "the output exists and is not a regular file");
-  temporary_ = directory_of(target_) + "/." + std::string(base_name(target_)) + ".ckpt-XXXXXX";
+  fd_ = ::open(directory_of(target_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd_ >= 0) return;
+  temporary_ = name_pattern(target_);
   fd_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
   if (fd_ < 0) {
     temporary_.clear();
@@ -67,8 +73,27 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::write(std::string_view bytes) { write_all(fd_, bytes, target_); }
 
+// A rename needs a name, and link(2) cannot replace: the name lives for the moment between the two.
+void AtomicFile::give_name() {
+  const std::string self = temporary_path();
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    std::string name = name_pattern(target_);
+    const int taken = ::mkostemp(name.data(), O_CLOEXEC);
+    if (taken < 0) fail(target_, "cannot create a temporary file beside it");
+    ::close(taken);
+    ::unlink(name.c_str());
+    if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      temporary_ = name;
+      return;
+    }
+    if (errno != EEXIST) fail(target_, "cannot name the finished file");
+  }
+  fail(target_, "cannot find a name for the finished file");
+}
+
 void AtomicFile::commit() {
   if (::fsync(fd_) != 0) fail(target_, "cannot fsync");
+  if (temporary_.empty()) give_name();
   if (::close(std::exchange(fd_, -1)) != 0) fail(target_, "cannot close");
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(target_, "cannot rename the finished file to it");
   temporary_.clear();

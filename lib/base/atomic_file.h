@@ -13,9 +13,10 @@ class ByteSink {
   virtual void write(std::string_view bytes) = 0;
 };
 
-/// A file that appears whole or not at all: a 0600 temporary beside the target, then fsync and rename.
-/// Without commit() the destructor removes the temporary; an older target stays as it was.
-/// The temporary's name starts with ".NAME.ckpt-" so that a later run can sweep what a killed one left.
+/// A file that appears whole or not at all: a 0600 temporary in the target's directory, then fsync and rename.
+/// Without commit() the temporary goes and an older target stays as it was. The temporary has no name until commit(),
+/// so a run that is killed leaves nothing; only file systems without O_TMPFILE get a name, ".NAME.ckpt-", from the
+/// start.
 class AtomicFile final : public ByteSink {
  public:
   explicit AtomicFile(std::string target);
@@ -29,11 +30,13 @@ class AtomicFile final : public ByteSink {
 
   int fd() const noexcept { return fd_; }
   /// For re-reading before the rename.
-  const std::string& temporary_path() const noexcept { return temporary_; }
+  std::string temporary_path() const { return "/proc/self/fd/" + std::to_string(fd_); }
 
  private:
+  void give_name();
+
   std::string target_;
-  std::string temporary_;
+  std::string temporary_;  ///< empty while the file has no name
   int fd_ = -1;
 };
 

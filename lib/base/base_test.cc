@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -123,6 +124,39 @@ TEST_CASE("a symlink as output is replaced, what it points to stays") {
   CHECK(testing::read_file(directory.file("link")) == "new");
 }
 
+TEST_CASE("a write that fails is an io error that names the file") {
+  const int fd = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+  REQUIRE(fd >= 0);
+  FdSink sink(fd, "stdout");
+  try {
+    sink.write("bytes");
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::io);
+    CHECK(error.where().file == "stdout");
+    CHECK(error.detail().find("No space left") != std::string::npos);
+  }
+  ::close(fd);
+}
+
+TEST_CASE("a cursor over every shorter form of its bytes says where they end") {
+  const std::string whole("\x01\x02\x03\x04\xac\x02xyz", 9);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    CAPTURE(size);
+    Cursor cursor(std::string_view(whole).substr(0, size), {"f", {}, {}, {}});
+    try {
+      cursor.u32();
+      cursor.varint();
+      cursor.bytes(3);
+      FAIL("read past the end");
+    } catch (const Error& error) {
+      CHECK(error.code() == ErrorCode::corrupt);
+      REQUIRE(error.where().offset);
+      CHECK(*error.where().offset <= size);
+    }
+  }
+}
+
 TEST_CASE("text files are read within their limit") {
   const TempDir directory;
   const std::string path = directory.write("f", "12345");
@@ -131,4 +165,13 @@ TEST_CASE("text files are read within their limit") {
   limits.max_member_bytes = 4;
   CHECK_THROWS_WITH_AS(read_text_file(path, limits), doctest::Contains("max_member_bytes"), Error);
   CHECK_THROWS_WITH_AS(read_text_file(directory.file("none")), doctest::Contains("cannot open"), Error);
+}
+
+TEST_CASE("a run that is killed before it is done leaves nothing behind") {
+  const TempDir directory;
+  const std::string path = directory.write("out", "old");
+  AtomicFile file(path);
+  file.write("half of the new content");
+  CHECK(directory.list() == std::vector<std::string>{"out"});  // the unfinished file has no name yet
+  CHECK(testing::read_file(file.temporary_path()) == "half of the new content");
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "archive/sha256.h"
 #include "ckpt/error.h"
 #include "ckpt/json.h"
 
@@ -42,11 +43,38 @@ std::string blob_name(const Archive& outer, const Json& descriptor) {
 
 const Member& blob_of(const Archive& outer, const Json& descriptor) {
   const Member& blob = require_member(outer, blob_name(outer, descriptor));
-  const std::uint64_t size = descriptor["size"].as_uint(blob.size);
+  const Json& said = descriptor["size"];
+  if (!said.is_null() && (!said.is_integer() || said.as_int(0) < 0))
+    refuse(ErrorCode::corrupt, outer, blob.name, "its descriptor's size is no size");
+  const std::uint64_t size = said.as_uint(blob.size);
   if (size != blob.size)
     refuse(ErrorCode::corrupt, outer, blob.name,
            "has " + std::to_string(blob.size) + " bytes, its descriptor says " + std::to_string(size));
   return blob;
+}
+
+void require_digest(const Archive& outer, const Member& blob, const Json& descriptor) {
+  constexpr std::string_view kSha256 = "sha256:";
+  const std::string& digest = descriptor["digest"].as_string();
+  if (digest.compare(0, kSha256.size(), kSha256) != 0) return;
+  Sha256 sum;
+  outer.stream(blob, [&](std::string_view piece) { sum.add(piece); });
+  if (digest.substr(kSha256.size()) != hex_of(sum.finish()))
+    refuse(ErrorCode::corrupt, outer, blob.name, "its content does not have its digest");
+}
+
+std::string read_blob(const Archive& outer, const Json& descriptor) {
+  const Member& blob = blob_of(outer, descriptor);
+  require_digest(outer, blob, descriptor);
+  return outer.read(blob);
+}
+
+// What is larger than a member in memory may be is held to its size alone: to look at a checkpoint must not mean to
+// read all its memory pages.
+Archive open_layer(const Archive& outer, const Json& descriptor, const ArchiveOptions& options) {
+  const Member& blob = blob_of(outer, descriptor);
+  if (blob.size <= options.limits.max_member_bytes) require_digest(outer, blob, descriptor);
+  return outer.open_member(blob, options);
 }
 
 bool ends(const std::string& text, std::string_view suffix) {
@@ -64,8 +92,9 @@ void collect_annotations(const Json& document, std::map<std::string, std::string
 }
 
 // The value of a protobuf Any{1 type_url, 2 value}: the second length-delimited field.
-std::string any_value(const Archive& outer, const Member& blob) {
-  const std::string bytes = outer.read(blob);
+std::string any_value(const Archive& outer, const Json& descriptor) {
+  const std::string bytes = read_blob(outer, descriptor);
+  const std::string name = blob_name(outer, descriptor);
   std::size_t at = 0;
   const auto varint = [&]() -> std::uint64_t {
     std::uint64_t value = 0;
@@ -74,7 +103,7 @@ std::string any_value(const Archive& outer, const Member& blob) {
       value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
       if ((byte & 0x80) == 0) return value;
     }
-    refuse(ErrorCode::corrupt, outer, blob.name, "not a protobuf Any");
+    refuse(ErrorCode::corrupt, outer, name, "not a protobuf Any");
   };
   while (at < bytes.size()) {
     const std::uint64_t tag = varint();
@@ -83,7 +112,7 @@ std::string any_value(const Archive& outer, const Member& blob) {
     if (tag >> 3 == 2) return bytes.substr(at, size);
     at += size;
   }
-  refuse(ErrorCode::corrupt, outer, blob.name, "not a protobuf Any with a value");
+  refuse(ErrorCode::corrupt, outer, name, "not a protobuf Any with a value");
 }
 
 bool is_checkpoint(const ImageCheckpoint& image) {
@@ -105,7 +134,7 @@ class Search {
       const std::string name = blob_name(outer_, descriptor);
       seen_ += (seen_.empty() ? "" : ", ") + descriptor["mediaType"].as_string();
       if (!ends(descriptor["mediaType"].as_string(), "json")) continue;
-      const Json document = Json::parse(outer_.read(blob_of(outer_, descriptor)), outer_.name(), name, options_.limits);
+      const Json document = Json::parse(read_blob(outer_, descriptor), outer_.name(), name, options_.limits);
       found.reference = descriptor["annotations"]["org.opencontainers.image.ref.name"].as_string();
       if (is_index(document, descriptor["mediaType"].as_string()) ? in_index(document, depth + 1)
                                                                   : in_manifest(document, descriptor))
@@ -132,7 +161,7 @@ class Search {
     collect_annotations(manifest, image.annotations);
     const auto& layers = manifest["layers"].items();
     for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer)
-      image.layers.push_back(outer_.open_member(blob_of(outer_, *layer), options_));
+      image.layers.push_back(open_layer(outer_, *layer, options_));
     if (!is_checkpoint(image)) return false;
     found = std::move(image);
     return true;
@@ -144,8 +173,8 @@ class Search {
     collect_annotations(index, found.annotations);
     for (const Json& descriptor : index["manifests"].items()) {
       const std::string& type = descriptor["mediaType"].as_string();
-      if (type == kCriuTar) found.layers.push_back(outer_.open_member(blob_of(outer_, descriptor), options_));
-      if (type == kCtrConfig) found.spec_json = any_value(outer_, blob_of(outer_, descriptor));
+      if (type == kCriuTar) found.layers.push_back(open_layer(outer_, descriptor, options_));
+      if (type == kCtrConfig) found.spec_json = any_value(outer_, descriptor);
     }
     return true;
   }

@@ -18,8 +18,8 @@ struct ImageCheckpoint {
   ImageForm form = ImageForm::oci_layout;
   std::string reference;                           ///< org.opencontainers.image.ref.name, may be empty
   std::map<std::string, std::string> annotations;  ///< of the manifest (and of the index entry)
-  /// Archives to look members up in, topmost layer first. For a ctr index: the criu tar (images at its root),
-  /// then the rw layer.
+  /// Archives to look members up in, topmost layer first. For a ctr index: the criu tar, with the images at its root;
+  /// its rw layer is the container's file system and holds none of the checkpoint's members.
   std::vector<Archive> layers;
   std::optional<std::string> spec_json;  ///< ctr index: the OCI spec out of its protobuf Any
 };
@@ -27,8 +27,9 @@ struct ImageCheckpoint {
 /// Whether the outer archive or directory looks like an image: oci-layout + index.json, or manifest.json.
 bool is_image_layout(const Archive& outer);
 
-/// Opens the checkpoint in an image layout. Blobs are checked against their digests when they are small, by size when
-/// large. Throws Error(unsupported) when no manifest of the index looks like a checkpoint, naming what is there.
+/// Opens the checkpoint in an image layout. Documents and layers are held to their digests, layers over
+/// max_member_bytes to their sizes. Throws
+/// Error(unsupported) when no manifest of the index looks like a checkpoint, naming what is there.
 ImageCheckpoint open_image(const Archive& outer, const ArchiveOptions& options = {});
 
 }  // namespace ckpt
