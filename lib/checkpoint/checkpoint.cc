@@ -31,7 +31,11 @@ Located Checkpoint::Impl::find(std::string_view member) const {
 
 std::optional<std::string> Checkpoint::Impl::read(const std::string& member) const {
   const Located found = find(member);
-  if (!found || found.member->type != MemberType::file) return std::nullopt;
+  if (!found) return std::nullopt;
+  // An engine that extracts the archive would follow a link here; to read on without would be to misread it.
+  if (found.member->type != MemberType::file)
+    throw Error(ErrorCode::corrupt, where(member),
+                std::string("is a ") + to_string(found.member->type) + ", not a regular file");
   return found.archive->read(*found.member);
 }
 

@@ -58,6 +58,15 @@ void require(Impl& checkpoint, const std::string& name, const char* consequence)
                                    std::string("missing: ") + consequence);
 }
 
+// A process may have a million mappings; that a file is mapped at all is what counts, and once is enough.
+void keep_mapped_files(criu::Mm& mm) {
+  std::set<std::uint64_t> seen;
+  std::vector<criu::Vma> files;
+  for (const criu::Vma& vma : mm.vmas)
+    if (vma.maps_file() && seen.insert(vma.shmid).second) files.push_back(vma);
+  mm.vmas = std::move(files);
+}
+
 void load_task(Impl& checkpoint, const criu::PstreeEntry& entry) {
   TaskImages task;
   task.process = {entry.pid, entry.ppid, entry.pgid, entry.sid, entry.threads, {}, {}};
@@ -67,6 +76,7 @@ void load_task(Impl& checkpoint, const criu::PstreeEntry& entry) {
   load(checkpoint, "ids-" + pid + ".img", task.ids, criu::read_ids);
   load(checkpoint, "mm-" + pid + ".img", task.mm, criu::read_mm);
   load(checkpoint, "fs-" + pid + ".img", task.fs, criu::read_fs);
+  if (task.mm) keep_mapped_files(*task.mm);
   if (core) {
     task.process.comm = core->comm;
     task.process.state = core->task_state;

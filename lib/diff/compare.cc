@@ -36,6 +36,13 @@ void refuse_damage(const Checkpoint& checkpoint) {
   if (!checkpoint.problems().empty()) throw checkpoint.problems().front();
 }
 
+// Podman reads the runtime's configuration from it; only plain runc and crun have that elsewhere, in the bundle.
+void require_spec(const Checkpoint& checkpoint, Engine engine) {
+  if (checkpoint.impl().spec || engine != Engine::podman) return;
+  throw Error(ErrorCode::corrupt, checkpoint.impl().where("spec.dump"), "missing: Podman cannot restore without it",
+              "--engine runc or crun compares CRIU images alone");
+}
+
 void compare_structure(Comparer& comparer) {
   for (const MountNamespace& space : comparer.checkpoint.impl().namespaces)
     for (const criu::MountProblem& problem : criu::check_mount_tree(space.mounts))
@@ -80,6 +87,7 @@ Comparison compare(const Checkpoint& checkpoint, const Target& target, const Res
   Comparer comparer{checkpoint, target, rules, {}, only_driver_version(checkpoint), {}, {}, {}};
   comparer.result.engine = engine_of(checkpoint, rules);
   comparer.result.runtime = runtime_of(checkpoint, rules, comparer.result.engine);
+  require_spec(checkpoint, comparer.result.engine);
   compare_structure(comparer);
   report_target(comparer);
   compare_mounts(comparer);

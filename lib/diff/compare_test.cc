@@ -245,3 +245,24 @@ TEST_CASE("a CRIU image directory: driver files are listed, the bundle's own mou
   CHECK(comparison.mounts.size() == 5);
   for (const MountChange& change : comparison.mounts) CHECK(change.action == MountChange::Action::list);
 }
+
+TEST_CASE("Podman without spec.dump is an error, never nothing to do") {
+  const testing::TempDir directory;
+  const std::string path = testing::testdata("archives/podman-seed-auto.tar.zst");
+  REQUIRE(std::system(
+              ("tar -C " + directory.path() + " -xf " + path + " && rm " + directory.file("spec.dump")).c_str()) == 0);
+  const Checkpoint checkpoint = Checkpoint::open(directory.path());
+  CHECK_THROWS_WITH_AS(compare(checkpoint, node(checkpoint, "seed-node-b.json"), {}),
+                       doctest::Contains("missing: Podman cannot restore without it"), Error);
+}
+
+TEST_CASE("members that should be files and are links are not read past") {
+  const testing::TempDir directory;
+  const std::string path = testing::testdata("archives/podman-seed-auto.tar.zst");
+  REQUIRE(std::system(("tar -C " + directory.path() + " -xf " + path + " && mv " + directory.file("spec.dump") + " " +
+                       directory.file("x") + " && ln -s x " + directory.file("spec.dump"))
+                          .c_str()) == 0);
+  const Checkpoint checkpoint = Checkpoint::open(directory.path());
+  CHECK_THROWS_WITH_AS(compare(checkpoint, node(checkpoint, "seed-node-b.json"), {}),
+                       doctest::Contains("is a symlink, not a regular file"), Error);
+}

@@ -155,6 +155,12 @@ bool find_source(Comparer& comparer, const Mount& mount, MountChange& change) {
 }
 
 bool check_source(Comparer& comparer, const Mount& mount, MountChange& change) {
+  if (std::any_of(change.new_source.begin(), change.new_source.end(),
+                  [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+    comparer.undecided("source.name", mount.mountpoint, change.new_source + " holds a control character",
+                       map_remedy(mount));
+    return false;
+  }
   if (!comparer.target.has_root() || mount.mount_class == MountClass::engine) return true;
   auto file = comparer.target.look(change.new_source);
   const bool in_use =

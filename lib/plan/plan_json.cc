@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include "ckpt/plan.h"
+#include "plan/criu_conf.h"
 #include "spec/typed.h"
 
 namespace ckpt {
@@ -37,6 +40,18 @@ Json edit_to_json(const Edit& edit) {
   throw Error(ErrorCode::corrupt, Where{file, {}, {}, {}}, detail);
 }
 
+// A plan from a file may change what a comparison would change, and nothing else.
+void require_spec_part(const Edit& edit, const std::string& file) {
+  static constexpr std::array<std::string_view, 4> kParts = {"/mounts", "/hooks", "/linux/devices",
+                                                             "/linux/resources/devices"};
+  const bool allowed = std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) {
+    return edit.pointer == part || edit.pointer.rfind(std::string(part) + "/", 0) == 0;
+  });
+  if (edit.member != "spec.dump" || !allowed)
+    throw Error(ErrorCode::unsupported, Where{file, {}, {}, {}},
+                "a plan edits mounts, hooks and devices of spec.dump only, not " + edit.member + edit.pointer);
+}
+
 Edit edit_from_json(const typed::Reader& item, const std::string& file) {
   Edit edit;
   const std::string op = item.text("op");
@@ -57,6 +72,7 @@ Edit edit_from_json(const typed::Reader& item, const std::string& file) {
   edit.before = item.value()["before"];
   edit.after = item.value()["after"];
   if (edit.member.empty()) corrupt(file, "an edit names no member");
+  if (is_json_edit(edit.op)) require_spec_part(edit, file);
   return edit;
 }
 
@@ -92,12 +108,17 @@ Plan Plan::from_json(const Json& document, const std::string& file) {
   const auto engine = engine_from(top.text("engine"));
   const auto runtime = runtime_from(top.text("runtime"));
   if (!engine || !runtime) corrupt(file, "the plan names an unknown engine or runtime");
+  if (*engine != Engine::podman && *engine != Engine::runc && *engine != Engine::crun)
+    throw Error(ErrorCode::unsupported, Where{file, {}, {}, {}},
+                std::string("restoring under ") + ckpt::to_string(*engine) + " is not supported yet");
+  if (!document["edits"].is_array()) corrupt(file, "the plan has no edits");
   plan.engine = *engine;
   plan.runtime = *runtime;
   top.each("edits", [&](const typed::Reader& item, std::size_t) { plan.edits.push_back(edit_from_json(item, file)); });
   top.each("externals", [&](const typed::Reader& item, std::size_t) {
     plan.externals.push_back({item.text("key"), item.text("value"),
                               static_cast<std::uint32_t>(item.integer("mnt_id").value_or(0)), item.text("mountpoint")});
+    check_external_pair(plan.externals.back().key, plan.externals.back().value);
   });
   return plan;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewrite/apply_plan.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 
 #include "archive/inner_tar.h"
 #include "checkpoint/impl.h"
@@ -46,7 +48,10 @@ class MemberEdits {
           break;
       }
     }
-    if (json) bytes = json->text();
+    if (json) {
+      bytes = json->text();
+      if (member_ == "spec.dump") require_sound_spec(json->value());
+    }
     if (!nodes.empty()) bytes = renumber_inner_tar(bytes, nodes, where(), checkpoint_.impl().limits);
     return bytes;
   }
@@ -56,6 +61,30 @@ class MemberEdits {
 
   [[noreturn]] void conflict(const std::string& detail) const {
     throw Error(ErrorCode::conflict, where(), detail, "make a new plan for this archive");
+  }
+
+  // The engines have to be able to read the result, and no source that came with the plan may be anything but a path.
+  void require_sound_spec(const Json& edited) const {
+    const RuntimeSpec after = read_runtime_spec(edited, where());
+    std::set<std::string> known;
+    if (checkpoint_.impl().spec)
+      for (const SpecMount& mount : checkpoint_.impl().spec->mounts) known.insert(mount.source);
+    for (const SpecMount& mount : after.mounts) {
+      if (!mount.is_bind() || known.count(mount.source) != 0) continue;
+      const bool control =
+          std::any_of(mount.source.begin(), mount.source.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+      if (control || mount.source.empty() || mount.source.front() != '/' ||
+          (mount.source + "/").find("/../") != std::string::npos)
+        throw Error(ErrorCode::invalid_argument, where(), "the plan's source is no absolute path: " + mount.source);
+    }
+  }
+
+  // Values from an archive may be secrets or documents; what tells them apart is short.
+  static std::string shown(const Json& value) {
+    if (value.is_object()) return "an object";
+    if (value.is_array()) return "an array";
+    const std::string text = value.dump(-1);
+    return text.size() <= 200 ? text : text.substr(0, 200) + "...";
   }
 
   JsonText edit_json(const JsonText& json, const Edit& edit) const {
@@ -68,7 +97,7 @@ class MemberEdits {
       return json.append(edit.pointer, edit.after);
     }
     if (*found != edit.before)
-      conflict("stale plan: " + edit.pointer + " is " + found->dump(-1) + ", expected " + edit.before.dump(-1));
+      conflict("stale plan: " + edit.pointer + " is " + shown(*found) + ", expected " + shown(edit.before));
     return edit.op == Edit::Op::replace ? json.replace(edit.pointer, edit.after) : json.remove(edit.pointer);
   }
 
@@ -110,7 +139,7 @@ class MemberEdits {
   void expect(const Json& found, const Edit& edit, const char* field) const {
     if (found != edit.before)
       conflict("stale plan: " + std::string(field) + " of mount " + std::to_string(edit.mnt_id) + " is " +
-               found.dump(-1) + ", expected " + edit.before.dump(-1));
+               shown(found) + ", expected " + shown(edit.before));
   }
 
   NodeNumbers node_numbers(const Edit& edit) const {

@@ -209,3 +209,30 @@ TEST_CASE("forms that are only read are refused") {
   CHECK_THROWS_WITH_AS(rewrite_to_file(Checkpoint::open(path), {}, directory.file("o")),
                        doctest::Contains("not rewritten"), Error);
 }
+
+TEST_CASE("a plan's sources have to be paths, and conflicts show no documents") {
+  const Checkpoint seed = archive("podman-seed-auto.tar.zst");
+  const TempDir directory;
+  Plan plan;
+  plan.engine = Engine::podman;
+  plan.edits.emplace_back();
+  Edit& edit = plan.edits.back();
+  edit.member = "spec.dump";
+  edit.op = Edit::Op::replace;
+  edit.pointer = "/mounts/5/source";
+  edit.before = Json::parse(*seed.spec_text())["mounts"][5]["source"];
+  for (const Json& bad : {Json(5), Json(""), Json("../../etc"), Json("/x/../etc"), Json("/x\n\x1b[31m")}) {
+    edit.after = bad;
+    CHECK_THROWS_AS(rewrite_to_file(seed, plan, directory.file("o")), Error);
+  }
+  edit.pointer = "/mounts";
+  edit.before = Json(1);
+  try {
+    rewrite_to_file(seed, plan, directory.file("o"));
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::conflict);
+    CHECK(error.detail().find("/mounts is an array, expected 1") != std::string::npos);
+  }
+  CHECK(directory.list().empty());
+}

@@ -181,7 +181,7 @@ int run_apply(const PatchContext& context) {
 int run_list(const PatchContext& context, const Checkpoint& checkpoint, const Comparison& comparison) {
   if (const int status = obstacles(context, comparison, Scope::mounts); status != kYes) return status;
   const ExternalList list = external_list(checkpoint, comparison);
-  write_externals(context, list.lines);
+  if (!list.lines.empty() || list.not_listable.empty()) write_externals(context, list.lines);
   Obstacles say(context);
   for (const Finding& finding : list.not_listable) say.error(finding);
   if (context.common.json) {
@@ -212,6 +212,12 @@ int run_patch(const PatchContext& context) {
   if (const int status = obstacles(context, comparison, Scope::everything); status != kYes) {
     if (context.common.json) context.console.print_json(patch_json(context, &comparison, plan));
     return status;
+  }
+  if (!plan.externals.empty() && arguments.externals.empty() && !arguments.output.empty()) {
+    context.console.error(fmt::format("{}: {} mounts need a line for CRIU, since there is no spec.dump to name them in",
+                                      arguments.input, plan.externals.size()));
+    context.console.hint("--externals FILE beside -o writes them");
+    return kCurable;
   }
   if (!arguments.externals.empty()) format_externals(plan.externals, external_format(arguments));
   if (!arguments.output.empty()) write_archive(context, checkpoint, plan);

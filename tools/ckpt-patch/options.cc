@@ -3,7 +3,10 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <vector>
 
 #include "ckpt/file.h"
 
@@ -22,12 +25,71 @@ bool same_file(const std::string& a, const std::string& b) {
          one.st_ino == other.st_ino;
 }
 
+/// A file on the command line and what it is for.
+struct NamedFile {
+  std::string option;
+  std::string path;
+};
+
+// Where a path leads, even if its last part does not exist yet.
+std::string place_of(const std::string& path) {
+  std::error_code failure;
+  const std::filesystem::path place = std::filesystem::weakly_canonical(std::filesystem::absolute(path), failure);
+  return failure ? path : place.string();
+}
+
+bool is_one_file(const std::string& a, const std::string& b) { return same_file(a, b) || place_of(a) == place_of(b); }
+
+bool lies_inside(const std::string& path, const std::string& directory) {
+  const std::string place = place_of(path);
+  const std::string above = place_of(directory) + "/";
+  return std::filesystem::is_directory(directory) && place.compare(0, above.size(), above) == 0;
+}
+
+// A directory that is read stands for everything in it.
+void refuse_overwrite(const NamedFile& output, const NamedFile& input) {
+  if (is_one_file(output.path, input.path))
+    usage(output.option + " and " + input.option + " name the same file, " + output.path);
+  if (lies_inside(output.path, input.path))
+    usage(output.option + " lies inside the directory that " + input.option + " names, " + input.path);
+}
+
+std::vector<NamedFile> without_streams(std::vector<NamedFile> files) {
+  files.erase(std::remove_if(files.begin(), files.end(),
+                             [](const NamedFile& file) { return file.path.empty() || file.path == "-"; }),
+              files.end());
+  return files;
+}
+
+void settle_files(const PatchArguments& arguments) {
+  const auto outputs =
+      without_streams({{"-o", arguments.output}, {"--externals", arguments.externals}, {"--plan", arguments.plan}});
+  std::vector<NamedFile> all_inputs = {{"--files", arguments.target.files}, {"--apply", arguments.apply}};
+  for (const std::string& cdi : arguments.target.cdi) all_inputs.push_back({"--cdi", cdi});
+  const auto inputs = without_streams(std::move(all_inputs));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) refuse_overwrite(outputs[i], outputs[k]);
+    for (const NamedFile& input : inputs) refuse_overwrite(outputs[i], input);
+    const bool replaces_input = arguments.in_place && outputs[i].option == "-o";
+    if (!arguments.input.empty() && arguments.input != "-" && !replaces_input)
+      refuse_overwrite(outputs[i], {"IN", arguments.input});
+  }
+}
+
+// What --in-place replaces is the archive, not a symlink to it.
+std::string behind_links(const std::string& path) {
+  std::error_code failure;
+  if (!std::filesystem::is_symlink(path, failure)) return path;
+  const std::filesystem::path real = std::filesystem::canonical(path, failure);
+  return failure ? path : real.string();
+}
+
 void settle_output(PatchArguments& arguments) {
   if (arguments.in_place) {
     if (arguments.input == "-") usage("--in-place cannot rewrite standard input");
     if (!arguments.output.empty() && !same_file(arguments.input, arguments.output))
       usage("--in-place and -o name different files", "leave one of them out");
-    arguments.output = arguments.input;
+    arguments.output = behind_links(arguments.input);
   } else if (!arguments.output.empty() && arguments.output != "-" && same_file(arguments.input, arguments.output)) {
     usage("the output is the input", "--in-place replaces the input once the new archive is complete");
   }
@@ -94,10 +156,14 @@ void settle_arguments(PatchArguments& arguments, const CommonOptions& common) {
   external_format(arguments);
   rewrite_options(arguments);
   settle_stdout(arguments, common);
-  if (arguments.input.empty()) return refuse_without_input(arguments);
+  if (arguments.input.empty()) {
+    refuse_without_input(arguments);
+    return settle_files(arguments);
+  }
   if (arguments.purpose == "dump") usage("--for dump describes a whole node, without IN");
   settle_apply(arguments);
   settle_output(arguments);
+  settle_files(arguments);
 }
 
 RewriteOptions rewrite_options(const PatchArguments& arguments) {

@@ -66,6 +66,7 @@ void apply_common_options(CommonOptions& options, Console& console) {
 
 int run_tool(Console& console, CLI::App& app, std::vector<std::string> arguments, const std::function<int()>& body) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write that fails, and says so
+  std::signal(SIGXFSZ, SIG_IGN);  // and so is a file over the limit
   try {
     const int parsed = parse(console, app, std::move(arguments));
     if (parsed >= 0) return parsed;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/target_options.h"
 
+#include <algorithm>
+
 namespace ckpt::tool {
 
 namespace {
@@ -15,7 +17,20 @@ PathMap parse_map(const std::string& text) {
   PathMap map{text.substr(0, sign), text.substr(sign + 1)};
   if (map.old_path.empty() || map.old_path.front() != '/' || map.new_path.empty() || map.new_path.front() != '/')
     usage("--map " + text + ": both paths must be absolute");
+  for (const std::string* path : {&map.old_path, &map.new_path}) {
+    const std::string slashed = *path + "/";
+    if (slashed.find("/../") != std::string::npos) usage("--map " + text + ": \"..\" leads who knows where");
+    if (std::any_of(path->begin(), path->end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+      usage("--map " + text + ": a path holds a control character");
+  }
   return map;
+}
+
+void add_map(RestoreRules& rules, const PathMap& map) {
+  for (const PathMap& other : rules.maps)
+    if (other.old_path == map.old_path && other.new_path != map.new_path)
+      usage("--map gives " + map.old_path + " two places, " + other.new_path + " and " + map.new_path);
+  rules.maps.push_back(map);
 }
 
 TargetOptions options_of(const TargetArguments& arguments) {
@@ -90,7 +105,7 @@ RestoreRules restore_rules(const TargetArguments& arguments) {
       usage("--runtime " + arguments.runtime + " is unknown", "choose runc or crun");
     rules.runtime = *runtime;
   }
-  for (const std::string& map : arguments.maps) rules.maps.push_back(parse_map(map));
+  for (const std::string& map : arguments.maps) add_map(rules, parse_map(map));
   rules.drop_mounts = arguments.drop_mounts;
   if (arguments.drop_hooks) rules.drop_hooks = RestoreRules::Hooks::all;
   return rules;
