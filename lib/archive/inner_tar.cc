@@ -108,18 +108,45 @@ void require_renumbered(const std::vector<Member>& members, const std::vector<No
         refuse(ErrorCode::unsupported, where, node.name + ": its numbers stand in an extension header");
 }
 
+const Member* find_node(const std::vector<Member>& members, const std::string& name) {
+  for (auto member = members.rbegin(); member != members.rend(); ++member)
+    if (member->name == name) return &*member;
+  return nullptr;
+}
+
+void add_node(std::string& tar, const std::vector<Member>& members, const NodeAddition& node, const Where& where) {
+  const Member* like = find_node(members, node.like);
+  if (like == nullptr || (like->type != MemberType::char_device && like->type != MemberType::block_device))
+    refuse(ErrorCode::conflict, where, "stale plan: there is no node " + node.like);
+  if (find_node(members, node.name) != nullptr)
+    refuse(ErrorCode::conflict, where, "stale plan: " + node.name + " is there already");
+  std::string block = tar.substr(like->header_offset, kTarBlock);
+  const bool plain = like->data_offset - like->header_offset == kTarBlock && find_header_block(block) == 0U &&
+                     block.compare(0, like->raw_name.size(), like->raw_name) == 0;
+  const std::string raw_name =
+      like->raw_name.substr(0, like->raw_name.size() - std::min(like->raw_name.size(), like->name.size())) + node.name;
+  if (!plain || raw_name.size() >= kTarNameWidth || raw_name.find('\0') != std::string::npos)
+    refuse(ErrorCode::unsupported, where, "no node can be made after " + node.like + ", whose header is extended");
+  block.replace(0, kTarNameWidth, raw_name + std::string(kTarNameWidth - raw_name.size(), '\0'));
+  set_tar_number(block, 0, kTarDevMajor, node.major);
+  set_tar_number(block, 0, kTarDevMinor, node.minor);
+  set_tar_checksum(block, 0);
+  tar.insert(like->data_offset, block);
+}
+
 }  // namespace
 
 std::vector<Member> list_inner_tar(std::string_view gzip_bytes, const Where& where, const Limits& limits) {
   return walk(unpack(gzip_bytes, where, limits), where, limits);
 }
 
-std::string renumber_inner_tar(std::string_view gzip_bytes, const std::vector<NodeNumbers>& nodes, const Where& where,
-                               const Limits& limits) {
+std::string edit_inner_tar(std::string_view gzip_bytes, const InnerTarEdits& edits, const Where& where,
+                           const Limits& limits) {
   std::string tar = unpack(gzip_bytes, where, limits);
   const std::vector<Member> members = walk(tar, where, limits);
-  for (const NodeNumbers& node : nodes) renumber(tar, members, node, where);
-  require_renumbered(walk(tar, where, limits), nodes, where);
+  for (const NodeNumbers& node : edits.renumbered) renumber(tar, members, node, where);
+  require_renumbered(walk(tar, where, limits), edits.renumbered, where);
+  for (const NodeAddition& node : edits.added) add_node(tar, walk(tar, where, limits), node, where);
   return pack(tar);
 }
 

@@ -38,7 +38,7 @@ void renumber_all(const std::string& packed, const Limits& limits) {
   for (const Member& member : members) {
     if (member.type != MemberType::char_device && member.type != MemberType::block_device) continue;
     const NodeNumbers node{member.name, member.dev_major, member.dev_minor, 511, 7};
-    const std::string changed = renumber_inner_tar(packed, {node}, kWhere, limits);
+    const std::string changed = edit_inner_tar(packed, {{node}, {}}, kWhere, limits);
     const std::vector<Member> after = list_inner_tar(changed, kWhere, limits);
     require(after.size() == members.size());
     for (std::size_t i = 0; i < after.size(); ++i) {

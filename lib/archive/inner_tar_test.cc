@@ -17,6 +17,10 @@ using testing::TempDir;
 
 namespace {
 
+std::string renumber_inner_tar(std::string_view packed, const std::vector<NodeNumbers>& nodes, const Where& where) {
+  return edit_inner_tar(packed, {nodes, {}}, where);
+}
+
 std::string gzip(const std::string& bytes) {
   const TempDir directory;
   REQUIRE(std::system(("gzip -nc < " + directory.write("t", bytes) + " > " + directory.file("t.gz")).c_str()) == 0);
@@ -183,4 +187,34 @@ TEST_CASE("the device tmpfs of a real GPU checkpoint") {
               gzip(after), {{"nvidia-uvm", 511, numbers.old_minor, numbers.old_major, numbers.old_minor}}, kWhere)) ==
           tar);
   }
+}
+
+TEST_CASE("a node is added after its model, with the model's kind, mode and owner") {
+  const std::string before = dev();
+  const std::string packed = edit_inner_tar(gzip(before), {{}, {{"nvidia3", "nvidia0", 195, 3}}}, kWhere);
+  const auto members = list_inner_tar(packed, kWhere);
+  const auto at = [&](const std::string& name) {
+    return std::find_if(members.begin(), members.end(), [&](const Member& member) { return member.name == name; });
+  };
+  const auto added = at("nvidia3");
+  const auto model = at("nvidia0");
+  REQUIRE(added != members.end());
+  CHECK(added == model + 1);
+  CHECK(added->type == model->type);
+  CHECK(added->mode == model->mode);
+  CHECK(added->dev_major == 195);
+  CHECK(added->dev_minor == 3);
+  std::string after = gunzip(packed);
+  after.erase(model->data_offset, 512);
+  CHECK(after == before);
+}
+
+TEST_CASE("a node is neither added twice nor after what is none") {
+  const std::string packed = gzip(dev());
+  CHECK_THROWS_WITH_AS(edit_inner_tar(packed, {{}, {{"nvidia-uvm", "nvidia0", 195, 3}}}, kWhere),
+                       doctest::Contains("is there already"), Error);
+  CHECK_THROWS_WITH_AS(edit_inner_tar(packed, {{}, {{"nvidia3", "nothing", 195, 3}}}, kWhere),
+                       doctest::Contains("there is no node nothing"), Error);
+  CHECK_THROWS_WITH_AS(edit_inner_tar(packed, {{}, {{std::string(120, 'x'), "nvidia0", 195, 3}}}, kWhere),
+                       doctest::Contains("no node can be made"), Error);
 }

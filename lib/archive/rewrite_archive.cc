@@ -106,7 +106,10 @@ class Writer {
       if (edits.removed.count(i) == 0) {
         const auto replaced = edits.replaced.find(i);
         const std::string* bytes = replaced == edits.replaced.end() ? nullptr : &replaced->second;
-        if (raw)
+        const auto prefixed = edits.prefixed.find(i);
+        if (prefixed != edits.prefixed.end())
+          write_prefixed(raw.get(), in_.members()[i], prefixed->second);
+        else if (raw)
           copy_tar_member(*raw, in_.members()[i], bytes);
         else
           write_file_member(in_.members()[i], bytes);
@@ -138,6 +141,12 @@ class Writer {
                std::string("a ") + to_string(member.type) + " cannot be given other content");
     }
     for (const std::size_t index : edits.removed) require_index(index);
+    for (const auto& [index, bytes] : edits.prefixed) {
+      require_index(index);
+      const Member& member = in_.members()[index];
+      if (member.type != MemberType::file || member.sparse || edits.replaced.count(index) != 0)
+        refuse(ErrorCode::unsupported, member.name, "cannot be given content before its own");
+    }
     for (const NewMember& added : edits.added) {
       require_index(added.after);
       if (!is_safe_name(added.name)) refuse(ErrorCode::invalid_argument, added.name, "not a name for a new member");
@@ -196,18 +205,38 @@ class Writer {
 
   void write_replaced(const Member& member, std::string header, const std::string& bytes) {
     begin(member, bytes.size());
+    put_header(member, std::move(header), bytes.size());
+    body(bytes);
+    end(bytes.size());
+  }
+
+  // Blocks of a stream come once, so its content is taken from there and not asked for again.
+  void write_prefixed(RawTar* raw, const Member& member, const std::string& prefix) {
+    const std::uint64_t size = member.size + prefix.size();
+    std::string header;
+    if (raw != nullptr)
+      raw->run(member.header_offset, member.data_offset, [&](std::string_view piece) { header += piece; });
+    begin(member, size);
+    put_header(member, std::move(header), size);
+    body(prefix);
+    const auto copy = [&](std::string_view piece) { body(piece); };
+    if (raw != nullptr)
+      raw->run(member.data_offset, member.data_offset + member.size, copy);
+    else
+      in_.stream(member, copy);
+    end(size);
+  }
+
+  // The member's own header with another size; made anew where an extension header has a say in it.
+  void put_header(const Member& member, std::string header, std::uint64_t size) {
+    if (header.empty()) return put(make_header(entry_for(member, size).get()));
     const auto block = find_header_block(header);
     const bool simple = block && *block + kTarBlock == header.size() && tar_type(header, *block) != 'S' &&
                         !member.sparse && !has_pax_size(header);
-    if (simple) {
-      set_tar_number(header, *block, kTarSize, bytes.size());
-      set_tar_checksum(header, *block);
-      put(header);
-    } else {
-      put(make_header(entry_of_header(header, bytes.size(), in_.impl()->where(member)).get()));
-    }
-    body(bytes);
-    end(bytes.size());
+    if (!simple) return put(make_header(entry_of_header(header, size, in_.impl()->where(member)).get()));
+    set_tar_number(header, *block, kTarSize, size);
+    set_tar_checksum(header, *block);
+    put(header);
   }
 
   void write_expanded(const Member& member, const std::string& header) {
@@ -250,6 +279,19 @@ class Writer {
 };
 
 }  // namespace
+
+std::string placeholder_blocks(const std::vector<Placeholder>& placeholders, std::int64_t mtime) {
+  std::string blocks;
+  for (const Placeholder& placeholder : placeholders) {
+    Member member;
+    member.name = placeholder.name;
+    member.type = placeholder.type;
+    member.mode = placeholder.type == MemberType::directory ? 0755 : 0644;
+    member.mtime = mtime;
+    blocks += make_header(entry_for(member, 0).get());
+  }
+  return blocks;
+}
 
 std::vector<WrittenMember> rewrite_archive(const Archive& in, const ArchiveEdits& edits, const WriteOptions& options,
                                            ByteSink& out) {

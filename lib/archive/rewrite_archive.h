@@ -26,7 +26,17 @@ struct ArchiveEdits {
   std::map<std::size_t, std::string> replaced;  ///< new content; the header keeps all but the size
   std::set<std::size_t> removed;
   std::vector<NewMember> added;
+  /// Bytes that come before the content the member has. A tar inside a member grows that way without being read.
+  std::map<std::size_t, std::string> prefixed;
 };
+
+/// An empty file or directory for a tar inside a member.
+struct Placeholder {
+  std::string name;  ///< relative, cleaned
+  MemberType type = MemberType::file;
+};
+/// Header blocks of placeholders, 0644 and 0755, owned by root: what may stand at the front of a tar.
+std::string placeholder_blocks(const std::vector<Placeholder>& placeholders, std::int64_t mtime);
 
 struct WriteOptions {
   Compression compression = Compression::none;  ///< none, gzip or zstd

@@ -265,12 +265,13 @@ TEST_CASE("what cannot be edited is refused before the first byte") {
       CHECK_MESSAGE(error.detail().find(text) != std::string::npos, error.detail());
     }
   };
-  refused({{{1, "x"}}, {}, {}}, ErrorCode::unsupported, "a directory cannot be given other content");
-  refused({{{4, "x"}}, {}, {}}, ErrorCode::unsupported, "a hardlink cannot be given other content");
-  refused({{{5, "x"}}, {}, {}}, ErrorCode::internal, "member 5, which is not there");
-  refused({{}, {7}, {}}, ErrorCode::internal, "member 7, which is not there");
-  refused({{}, {}, {{"new", "x", 9}}}, ErrorCode::internal, "member 9, which is not there");
-  refused({{}, {}, {{"../new", "x", 0}}}, ErrorCode::invalid_argument, "not a name for a new member");
+  refused({{{1, "x"}}, {}, {}, {}}, ErrorCode::unsupported, "a directory cannot be given other content");
+  refused({{{4, "x"}}, {}, {}, {}}, ErrorCode::unsupported, "a hardlink cannot be given other content");
+  refused({{{5, "x"}}, {}, {}, {}}, ErrorCode::internal, "member 5, which is not there");
+  refused({{}, {7}, {}, {}}, ErrorCode::internal, "member 7, which is not there");
+  refused({{}, {}, {{"new", "x", 9}}, {}}, ErrorCode::internal, "member 9, which is not there");
+  refused({{}, {}, {{"../new", "x", 0}}, {}}, ErrorCode::invalid_argument, "not a name for a new member");
+  refused({{}, {}, {}, {{1, "x"}}}, ErrorCode::unsupported, "cannot be given content before its own");
   CHECK(out.text.empty());
 }
 

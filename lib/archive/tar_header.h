@@ -13,6 +13,7 @@
 namespace ckpt {
 
 inline constexpr std::size_t kTarBlock = 512;
+inline constexpr std::size_t kTarNameWidth = 100;
 
 /// A number field of a ustar header block: where it stands and how wide it is (POSIX pax, "ustar Interchange Format").
 struct TarField {

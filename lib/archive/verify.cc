@@ -17,6 +17,7 @@ namespace {
 std::set<std::string> edited_names(const Archive& in, const ArchiveEdits& edits) {
   std::set<std::string> names;
   for (const auto& [index, bytes] : edits.replaced) names.insert(in.members()[index].name);
+  for (const auto& [index, bytes] : edits.prefixed) names.insert(in.members()[index].name);
   for (const NewMember& added : edits.added) names.insert(added.name);
   return names;
 }

@@ -115,8 +115,8 @@ void fill_host_paths(CdiEdits& edits) {
 CdiSpec parse_cdi(const std::string& text, const std::string& file, const Limits& limits) {
   const Json document = parse_yaml(text, file, limits);
   if (document.is_null()) throw Error(ErrorCode::corrupt, Where{file, {}, {}, {}}, "no CDI data in it");
-  Object top(document, {}, file);
   CdiSpec spec;
+  Object top(document, {}, file, spec.unknown_fields);
   spec.file = file;
   spec.version = top.text("cdiVersion");
   if (!spec.version.empty() && spec.version.front() == 'v') spec.version.erase(0, 1);

@@ -19,8 +19,8 @@ std::string lower(std::string text) {
 
 }  // namespace
 
-Object::Object(const Json& value, std::string path, const std::string& file)
-    : value_(&value), path_(std::move(path)), file_(file) {
+Object::Object(const Json& value, std::string path, const std::string& file, std::vector<std::string>& unknown)
+    : value_(&value), path_(std::move(path)), file_(file), unknown_(&unknown) {
   if (!value.is_object() && !value.is_null()) fail(path_.empty() ? "the document" : path_, "is not an object");
 }
 
@@ -118,19 +118,20 @@ bool Object::flag(const std::string& key) {
 std::optional<Object> Object::child(const std::string& key) {
   const Json& value = take(key);
   if (value.is_null()) return std::nullopt;
-  return Object(value, path_to(key), file_);
+  return Object(value, path_to(key), file_, *unknown_);
 }
 
 void Object::each(const std::string& key, const std::function<void(Object)>& visit) {
   const Json& list = take(key);
   if (!list.is_null() && !list.is_array()) fail(path_to(key), "is not a list");
   std::size_t index = 0;
-  for (const Json& item : list.items()) visit(Object(item, path_to(key) + "[" + std::to_string(index++) + "]", file_));
+  for (const Json& item : list.items())
+    visit(Object(item, path_to(key) + "[" + std::to_string(index++) + "]", file_, *unknown_));
 }
 
 void Object::finish() const {
   for (const auto& [key, value] : value_->members())
-    if (asked_.count(lower(key)) == 0) fail(path_to(key), "is not a field of the CDI specification");
+    if (asked_.count(lower(key)) == 0) unknown_->push_back(path_to(key));
 }
 
 }  // namespace ckpt::cdi

@@ -15,11 +15,12 @@
 namespace ckpt::cdi {
 
 /// One object of a CDI document, decoded as the engines do (cdi.md 1.6): keys without regard to case, unknown keys
-/// refused, scalars turned to text where text is wanted, quoted numbers refused where numbers are.
+/// noted, scalars turned to text where text is wanted, quoted numbers refused where numbers are.
 class Object {
  public:
-  /// `path` names the object in errors ("devices[0].containerEdits"); empty for the top.
-  Object(const Json& value, std::string path, const std::string& file);
+  /// `path` names the object in errors ("devices[0].containerEdits"); empty for the top. Paths of keys that nothing
+  /// asked for are appended to `unknown`, which must outlive this.
+  Object(const Json& value, std::string path, const std::string& file, std::vector<std::string>& unknown);
 
   std::string text(const std::string& key);
   std::vector<std::string> texts(const std::string& key);
@@ -31,7 +32,7 @@ class Object {
   std::optional<Object> child(const std::string& key);
   void each(const std::string& key, const std::function<void(Object)>& visit);
   std::vector<std::uint32_t> unsigned_integers(const std::string& key);
-  /// Refuses keys that nothing asked for. Call last.
+  /// Notes the keys that nothing asked for. Call last.
   void finish() const;
 
   const std::string& path() const noexcept { return path_; }
@@ -47,6 +48,7 @@ class Object {
   const Json* value_;
   std::string path_;
   std::string file_;
+  std::vector<std::string>* unknown_;
   std::set<std::string> asked_;  ///< lower case
 };
 

@@ -53,14 +53,36 @@ struct Loader {
   std::vector<CdiSpec>& specs;
   std::vector<CdiProblem>& problems;
   const Limits& limits;
+  CdiFields fields;
 
-  void add_file(const std::string& file, int priority) {
-    CdiSpec spec = parse_cdi(read_text_file(file, limits), file, limits);
+  void add_file(const std::string& file, int priority) { add_text(read_text_file(file, limits), file, priority); }
+
+  void add_text(const std::string& text, const std::string& file, int priority) {
+    CdiSpec spec = parse_cdi(text, file, limits);
     spec.priority = priority;
+    judge_unknown_fields(spec);
     bool removed = has_removed_fields(spec.edits);
     for (const CdiDevice& device : spec.devices) removed = removed || has_removed_fields(device.edits);
     if (removed) problems.push_back({file, "enableCMT and enableMBM are refused by readers of CDI 1.1.0", false});
     specs.push_back(std::move(spec));
+  }
+
+  void judge_unknown_fields(const CdiSpec& spec) {
+    if (spec.unknown_fields.empty()) return;
+    const bool one = spec.unknown_fields.size() == 1;
+    const std::string what = joined(spec.unknown_fields) + (one ? " is not a field" : " are not fields") +
+                             " of the CDI specification";
+    if (fields == CdiFields::strict) throw Error(ErrorCode::corrupt, Where{spec.file, {}, {}, {}}, what);
+    problems.push_back({spec.file, what + ": engines refuse the file", false});
+  }
+
+  // What is broken loses only itself.
+  void try_text(const CdiText& text) {
+    try {
+      add_text(text.text, text.file, text.priority);
+    } catch (const Error& error) {
+      problems.push_back({text.file, error.detail(), true});
+    }
   }
 
   // What is broken in a directory is remembered and loses only itself.
@@ -88,9 +110,17 @@ struct Loader {
 
 std::vector<std::string> CdiRegistry::default_directories() { return {"/etc/cdi", "/var/run/cdi"}; }
 
-CdiRegistry CdiRegistry::load(const std::vector<std::string>& paths, const Limits& limits) {
+CdiRegistry CdiRegistry::parse(const std::vector<CdiText>& texts, const Limits& limits, CdiFields fields) {
   CdiRegistry registry;
-  Loader loader{registry.specs_, registry.problems_, limits};
+  Loader loader{registry.specs_, registry.problems_, limits, fields};
+  for (const CdiText& text : texts) loader.try_text(text);
+  registry.index();
+  return registry;
+}
+
+CdiRegistry CdiRegistry::load(const std::vector<std::string>& paths, const Limits& limits, CdiFields fields) {
+  CdiRegistry registry;
+  Loader loader{registry.specs_, registry.problems_, limits, fields};
   const bool defaults = paths == default_directories();
   int priority = 0;
   for (const std::string& path : paths) {

@@ -160,3 +160,17 @@ TEST_CASE("the number of files is limited") {
   CHECK(error.code() == ErrorCode::limit_exceeded);
   CHECK(error.detail() == "more than max_cdi_files, 2");
 }
+
+TEST_CASE("unknown fields: a warning, or the end of the file when asked for") {
+  const std::string text =
+      R"({"cdiVersion":"0.5.0","kind":"v/c","devices":[{"name":"d","containerEdits":{"env":["A=b"]}}],"x":1,"y":2})";
+  const CdiRegistry lenient = CdiRegistry::parse({{"f.json", text, 1}});
+  REQUIRE(lenient.problems().size() == 1);
+  CHECK_FALSE(lenient.problems()[0].fatal);
+  CHECK(lenient.problems()[0].message == "x, y are not fields of the CDI specification: engines refuse the file");
+  CHECK(lenient.has("v/c=d"));
+  const CdiRegistry strict = CdiRegistry::parse({{"f.json", text, 1}}, {}, CdiFields::strict);
+  REQUIRE(strict.problems().size() == 1);
+  CHECK(strict.problems()[0].fatal);
+  CHECK_FALSE(strict.has("v/c=d"));
+}

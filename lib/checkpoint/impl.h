@@ -55,6 +55,8 @@ struct CKPT_LOCAL Checkpoint::Impl {
 
   std::optional<std::string> spec_text;
   std::optional<std::string> config_text;
+  std::optional<std::string> status_text;  ///< containerd's status.dump
+  std::vector<RequestedMount> requested_mounts;  ///< by the pod, as CRI-O or containerd recorded it
   std::optional<RuntimeSpec> spec;
   ContainerConfig config;
   std::map<std::string, std::string> image_annotations;

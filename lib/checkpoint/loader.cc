@@ -136,6 +136,16 @@ void load_documents(Impl& checkpoint) {
     const Json document = Json::parse(*checkpoint.config_text, checkpoint.name, "config.dump", checkpoint.limits);
     checkpoint.config = read_container_config(document, checkpoint.where("config.dump"));
   });
+  checkpoint.guard([&] {
+    if (checkpoint.spec)
+      checkpoint.requested_mounts = read_cri_o_volumes(checkpoint.spec->annotations, checkpoint.where("spec.dump"));
+  });
+  checkpoint.guard([&] {
+    checkpoint.status_text = checkpoint.read("status.dump");
+    if (!checkpoint.status_text) return;
+    const Json document = Json::parse(*checkpoint.status_text, checkpoint.name, "status.dump", checkpoint.limits);
+    checkpoint.requested_mounts = read_cri_status_mounts(document, checkpoint.where("status.dump"));
+  });
   checkpoint.has_record = static_cast<bool>(checkpoint.find("spec.dump.orig"));
 }
 

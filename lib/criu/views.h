@@ -111,8 +111,12 @@ struct FileEntry {
   std::optional<std::string> unix_name;  ///< a unix socket's name, first byte 0 when abstract; absent when unbound
   std::optional<std::int32_t> unix_mnt_id;
   bool external = false;  ///< type EXT: a plugin's file
+  std::size_t entry = 0;  ///< index in the image
 };
 std::vector<FileEntry> read_files(const Image& image);
+/// The image with another name for the regular file in `entry`; every other byte stays.
+/// Throws Error(invalid_argument) when the entry is no regular file.
+std::string with_file_name(const Image& image, std::size_t entry, std::string_view name);
 
 struct Vma {
   std::uint64_t start = 0;

@@ -5,6 +5,7 @@
 
 #include "criu/decode.h"
 #include "criu/views.h"
+#include "criu/wire.h"
 
 namespace ckpt::criu {
 
@@ -64,6 +65,7 @@ RegFile regular(const reg_file_entry& message) {
 FileEntry read_file(const Image& image, std::size_t index) {
   const auto message = entry_as<file_entry>(image, index);
   FileEntry file;
+  file.entry = index;
   file.type = enum_number(image, index, file_entry::kTypeFieldNumber).value_or(0);
   file.id = message.id();
   check_agreement(image, index, message, file.type);
@@ -78,6 +80,7 @@ FileEntry read_file(const Image& image, std::size_t index) {
 
 FileEntry read_old_regular(const Image& image, std::size_t index) {
   FileEntry file;
+  file.entry = index;
   file.type = REG;
   file.reg = regular(entry_as<reg_file_entry>(image, index));
   file.id = file.reg->id;
@@ -93,6 +96,20 @@ std::vector<FileEntry> read_files(const Image& image) {
   for (std::size_t i = 0; i < image.entries().size(); ++i)
     files.push_back(old ? read_old_regular(image, i) : read_file(image, i));
   return files;
+}
+
+std::string with_file_name(const Image& image, std::size_t entry, std::string_view name) {
+  const std::string_view payload = image.entries().at(entry).payload;
+  const Where where = image.where(entry);
+  if (image.kind().message == reg_file_entry::descriptor()->name())
+    return image.with_entry(entry, set_string(payload, reg_file_entry::kNameFieldNumber, name, where));
+  std::optional<std::string_view> reg;
+  WireReader reader(payload, where);
+  for (WireField field; reader.next(field);)
+    if (field.number == file_entry::kRegFieldNumber) reg = field.bytes;
+  if (!reg) throw Error(ErrorCode::invalid_argument, where, "the entry is no regular file");
+  const std::string renamed = set_string(*reg, reg_file_entry::kNameFieldNumber, name, where);
+  return image.with_entry(entry, set_string(payload, file_entry::kRegFieldNumber, renamed, where));
 }
 
 }  // namespace ckpt::criu

@@ -48,7 +48,7 @@ BuildVerdict compare_names(const std::string& old_path, const std::string& new_p
 BuildVerdict judge_build(const Mount& mount, const MountUse& use, const std::string& new_source, const Target& target,
                          const std::string& archive_driver) {
   const std::string path = counterpart_of(mount, use, new_source);
-  if (target.has_root()) {
+  if (target.can_look(path)) {
     const auto file = target.look(path);
     if (!file) return {SameBuild::missing, path + " does not exist on the target"};
     if (file->kind == RootedFile::Kind::symlink) {

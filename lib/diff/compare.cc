@@ -3,6 +3,9 @@
 #include "ckpt/check.h"
 #include "criu/mount_tree.h"
 #include "diff/comparer.h"
+#include "diff/cross_runtime.h"
+#include "diff/gpu_pairs.h"
+#include "diff/pod_request.h"
 
 namespace ckpt {
 
@@ -10,13 +13,9 @@ namespace {
 
 Engine engine_of(const Checkpoint& checkpoint, const RestoreRules& rules) {
   const Engine engine = rules.engine == Engine::unknown ? checkpoint.engine() : rules.engine;
-  if (engine == Engine::podman || engine == Engine::runc || engine == Engine::crun) return engine;
-  if (engine == Engine::unknown)
-    throw Error(ErrorCode::invalid_argument, Where{checkpoint.name(), {}, {}, {}},
-                "the archive does not tell which engine made it", "name the one that restores it with --engine");
-  throw Error(ErrorCode::unsupported, Where{checkpoint.name(), {}, {}, {}},
-              std::string("restoring under ") + to_string(engine) + " is not supported yet",
-              "--engine podman, runc or crun can be used where one of them does the restore");
+  if (engine != Engine::unknown) return engine;
+  throw Error(ErrorCode::invalid_argument, Where{checkpoint.name(), {}, {}, {}},
+              "the archive does not tell which engine made it", "name the one that restores it with --engine");
 }
 
 Runtime runtime_of(const Checkpoint& checkpoint, const RestoreRules& rules, Engine engine) {
@@ -24,12 +23,7 @@ Runtime runtime_of(const Checkpoint& checkpoint, const RestoreRules& rules, Engi
   if (runtime == Runtime::unknown && engine == Engine::runc) runtime = Runtime::runc;
   if (runtime == Runtime::unknown && engine == Engine::crun) runtime = Runtime::crun;
   if (runtime == Runtime::unknown) runtime = checkpoint.runtime();
-  if (runtime == Runtime::unknown) runtime = Runtime::runc;
-  if (checkpoint.runtime() != Runtime::unknown && checkpoint.runtime() != runtime)
-    throw Error(ErrorCode::unsupported, Where{checkpoint.name(), {}, {}, {}},
-                std::string("dumped under ") + to_string(checkpoint.runtime()) + ", to be restored under " +
-                    to_string(runtime) + ": changing the runtime is not supported yet");
-  return runtime;
+  return runtime == Runtime::unknown ? Runtime::runc : runtime;
 }
 
 void refuse_damage(const Checkpoint& checkpoint) {
@@ -53,6 +47,9 @@ void compare_structure(Comparer& comparer) {
 void report_target(Comparer& comparer) {
   for (const CdiProblem& problem : comparer.target.problems())
     comparer.note("target.cdi", problem.file, problem.message);
+  if (!comparer.target.driver_root().empty())
+    comparer.note("target.driver_root", comparer.target.driver_root(),
+                  "is the directory in which the target keeps its driver's files");
 }
 
 std::string only_driver_version(const Checkpoint& checkpoint) {
@@ -84,15 +81,20 @@ void Comparer::blocker(std::string code, std::string subject, std::string messag
 
 Comparison compare(const Checkpoint& checkpoint, const Target& target, const RestoreRules& rules) {
   refuse_damage(checkpoint);
-  Comparer comparer{checkpoint, target, rules, {}, only_driver_version(checkpoint), {}, {}, {}};
+  Comparer comparer{checkpoint, target, rules, {}, only_driver_version(checkpoint), {}, {}, {}, {}};
   comparer.result.engine = engine_of(checkpoint, rules);
   comparer.result.runtime = runtime_of(checkpoint, rules, comparer.result.engine);
   require_spec(checkpoint, comparer.result.engine);
   compare_structure(comparer);
   report_target(comparer);
+  compare_engine_documents(comparer);
+  compare_runtime(comparer);
+  pair_gpus(comparer);
   compare_mounts(comparer);
   compare_devices(comparer);
+  if (comparer.result.engine == Engine::cri_o || comparer.result.engine == Engine::containerd) wish_devices(comparer);
   compare_hooks(comparer);
+  compare_annotations(comparer);
   return std::move(comparer.result);
 }
 

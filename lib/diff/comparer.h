@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct Comparer {
   std::set<std::size_t> used_maps;       ///< indexes into rules.maps
   std::set<std::string> used_drops;      ///< destinations of rules.drop_mounts
   std::set<std::size_t> used_externals;  ///< indexes into rules.externals_in_force
+  /// Counted device nodes in the container, the archive's to the target's.
+  std::map<std::string, std::string> node_pairs;
 
   void note(std::string code, std::string subject, std::string message, std::string remedy = {});
   void fixable(std::string code, std::string subject, std::string message, std::string remedy = {});

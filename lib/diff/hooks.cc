@@ -5,6 +5,7 @@
 #include "base/paths.h"
 #include "checkpoint/impl.h"
 #include "diff/comparer.h"
+#include "diff/sources.h"
 
 namespace ckpt {
 
@@ -26,7 +27,7 @@ bool runs_at_restore(const SpecHook& hook, Runtime runtime) {
 
 void compare_hooks(Comparer& comparer) {
   const auto& spec = comparer.checkpoint.impl().spec;
-  if (!spec) return;
+  if (!spec || !archive_names_sources(comparer.result.engine)) return;  // CRI-O and containerd bring their own hooks
   for (const SpecHook& hook : spec->hooks) {
     if (!runs_at_restore(hook, comparer.result.runtime)) continue;
     const std::string what = "the " + hook.stage + " hook runs again at the restore";

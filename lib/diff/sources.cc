@@ -118,14 +118,19 @@ bool asked_to_drop(Comparer& comparer, const std::string& mountpoint) {
   return false;
 }
 
+bool archive_names_sources(Engine engine) { return engine != Engine::cri_o && engine != Engine::containerd; }
+
 bool find_source(Comparer& comparer, const Mount& mount, MountChange& change) {
   if (const auto mapped = find_map(comparer, mount)) {
     change.new_source = *mapped;
     return true;
   }
-  const auto match = match_file(mount.mountpoint, mount.mount_class, comparer.target.files());
+  const auto pair = comparer.node_pairs.find(mount.mountpoint);
+  const std::string& place = pair == comparer.node_pairs.end() ? mount.mountpoint : pair->second;
+  const auto match = match_file(place, mount.mount_class, comparer.target.files());
   if (match && match->rivals.empty()) {
     change.new_source = clean_path(match->file->host_path);
+    change.offered_at = match->file->container_path;
     return true;
   }
   if (match) {
@@ -136,7 +141,7 @@ bool find_source(Comparer& comparer, const Mount& mount, MountChange& change) {
     report_unmatched(comparer, mount);
     return false;
   }
-  if (mount.spec_index) {
+  if (mount.spec_index && archive_names_sources(comparer.result.engine)) {
     change.new_source = change.old_source;
     return true;
   }
@@ -149,7 +154,9 @@ bool find_source(Comparer& comparer, const Mount& mount, MountChange& change) {
   comparer.undecided("mount.hidden_foreign", mount.mountpoint,
                      "was mounted from outside" +
                          (change.old_source.empty() ? std::string() : " from " + change.old_source) +
-                         "; neither spec.dump nor the target's CDI devices name a source",
+                         (archive_names_sources(comparer.result.engine)
+                              ? "; neither spec.dump nor the target's CDI devices name a source"
+                              : "; neither the old pod's request nor the target's CDI devices name a source"),
                      map_remedy(mount));
   return false;
 }
@@ -161,7 +168,7 @@ bool check_source(Comparer& comparer, const Mount& mount, MountChange& change) {
                        map_remedy(mount));
     return false;
   }
-  if (!comparer.target.has_root() || mount.mount_class == MountClass::engine) return true;
+  if (!comparer.target.can_look(change.new_source) || mount.mount_class == MountClass::engine) return true;
   auto file = comparer.target.look(change.new_source);
   const bool in_use =
       std::any_of(mount.uses.begin(), mount.uses.end(), [](const MountUse& use) { return use.must_match; });
@@ -193,7 +200,7 @@ void check_builds(Comparer& comparer, const Mount& mount, const std::string& new
   const bool driver = is_driver_class(mount.mount_class);
   bool told = false;
   for (const MountUse& use : mount.uses) {
-    if (!use.must_match || (!driver && !comparer.target.has_root())) continue;
+    if (!use.must_match || (!driver && !comparer.target.can_look(new_source))) continue;
     const BuildVerdict build = judge_build(mount, use, new_source, comparer.target, comparer.archive_driver);
     const std::string who = describe_use(use, comparer.checkpoint);
     if (build.same == SameBuild::proved) continue;

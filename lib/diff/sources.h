@@ -13,6 +13,9 @@ std::string known_source(const Mount& mount);
 /// "pid 7 (gpuapp) maps /usr/lib/libcuda.so.570.86.10"
 std::string describe_use(const MountUse& use, const Checkpoint& checkpoint);
 
+/// Whether the engine takes a mount's source from spec.dump at all.
+bool archive_names_sources(Engine engine);
+
 bool asked_to_drop(Comparer& comparer, const std::string& mountpoint);
 
 /// Sets change.new_source from a map, the target's files or, for what no driver provides, the old source.

@@ -29,6 +29,28 @@ const char* to_string(Severity severity) noexcept {
   return "blocker";
 }
 
+const char* to_string(MountChange::Action action) noexcept {
+  switch (action) {
+    case MountChange::Action::keep:
+      return "keep";
+    case MountChange::Action::repoint:
+      return "repoint";
+    case MountChange::Action::add:
+      return "add";
+    case MountChange::Action::drop:
+      return "drop";
+    case MountChange::Action::list:
+      return "list";
+    case MountChange::Action::in_image:
+      return "in_image";
+    case MountChange::Action::unspec:
+      return "unspec";
+    case MountChange::Action::rename:
+      return "rename";
+  }
+  return "keep";
+}
+
 Verdict Comparison::verdict() const noexcept {
   const auto any = [&](Severity severity) {
     return std::any_of(findings.begin(), findings.end(),

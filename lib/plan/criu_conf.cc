@@ -185,8 +185,10 @@ CriuConf criu_conf_from(const CriuOptions& options, const std::string& file) {
   return conf;
 }
 
-CriuConf load_criu_conf(const std::string& path) {
-  return criu_conf_from(parse_criu_options(read_text_file(path), path), path);
+CriuConf load_criu_conf(const std::string& path) { return parse_criu_conf(read_text_file(path), path); }
+
+CriuConf parse_criu_conf(const std::string& text, const std::string& file) {
+  return criu_conf_from(parse_criu_options(text, file), file);
 }
 
 std::vector<Finding> lint_criu_conf(const CriuConf& conf, const Checkpoint& checkpoint, const Target& target) {

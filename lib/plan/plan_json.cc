@@ -14,12 +14,15 @@ namespace {
 
 constexpr const char* kSchema = "ckpt.plan/1";
 
-constexpr std::array<std::pair<Edit::Op, const char*>, 7> kOps = {{{Edit::Op::replace, "replace"},
+constexpr std::array<std::pair<Edit::Op, const char*>, 10> kOps = {{{Edit::Op::replace, "replace"},
                                                                    {Edit::Op::append, "append"},
                                                                    {Edit::Op::remove, "remove"},
                                                                    {Edit::Op::set_field, "set_field"},
                                                                    {Edit::Op::remove_mount, "remove_mount"},
+                                                                   {Edit::Op::rename_file, "rename_file"},
                                                                    {Edit::Op::renumber, "renumber"},
+                                                                   {Edit::Op::add_node, "add_node"},
+                                                                   {Edit::Op::placeholder, "placeholder"},
                                                                    {Edit::Op::copy_member, "copy_member"}}};
 
 bool is_json_edit(Edit::Op op) { return op == Edit::Op::replace || op == Edit::Op::append || op == Edit::Op::remove; }
@@ -31,7 +34,9 @@ Json edit_to_json(const Edit& edit) {
   if (edit.op == Edit::Op::set_field || edit.op == Edit::Op::remove_mount)
     json.set("mnt_id", static_cast<std::uint64_t>(edit.mnt_id));
   if (edit.op == Edit::Op::set_field) json.set("field", edit.field);
-  if (edit.op == Edit::Op::renumber) json.set("node", edit.node);
+  if (edit.op == Edit::Op::rename_file) json.set("file_id", static_cast<std::uint64_t>(edit.file_id));
+  if (edit.op == Edit::Op::renumber || edit.op == Edit::Op::add_node || edit.op == Edit::Op::placeholder)
+    json.set("node", edit.node);
   json.set("before", edit.before);
   return json.set("after", edit.after);
 }
@@ -40,16 +45,49 @@ Json edit_to_json(const Edit& edit) {
   throw Error(ErrorCode::corrupt, Where{file, {}, {}, {}}, detail);
 }
 
-// A plan from a file may change what a comparison would change, and nothing else.
-void require_spec_part(const Edit& edit, const std::string& file) {
+bool starts_with(const std::string& text, std::string_view prefix) { return text.compare(0, prefix.size(), prefix) == 0; }
+
+bool is_spec_part(const Edit& edit) {
   static constexpr std::array<std::string_view, 4> kParts = {"/mounts", "/hooks", "/linux/devices",
                                                              "/linux/resources/devices"};
-  const bool allowed = std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) {
-    return edit.pointer == part || edit.pointer.rfind(std::string(part) + "/", 0) == 0;
+  return std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) {
+    return edit.pointer == part || starts_with(edit.pointer, std::string(part) + "/");
   });
-  if (edit.member != "spec.dump" || !allowed)
+}
+
+// Annotations may go, never come: what CDI devices a container gets is nothing a plan decides.
+bool strips_annotation(const Edit& edit) {
+  if (edit.op == Edit::Op::remove) return starts_with(edit.pointer, "/annotations/cdi.k8s.io~1");
+  if (edit.op != Edit::Op::replace || edit.pointer != "/annotations/io.kubernetes.cri-o.Annotations") return false;
+  const Json before = Json::parse(edit.before.as_string());
+  const Json after = Json::parse(edit.after.as_string());
+  return after.is_object() &&
+         std::all_of(after.members().begin(), after.members().end(), [&](const Json::Member& member) {
+           const Json* old = before.find(member.first);
+           return old != nullptr && *old == member.second && !starts_with(member.first, "cdi.k8s.io/");
+         });
+}
+
+bool is_runtime_name(const Edit& edit) {
+  return edit.op == Edit::Op::replace && edit.pointer == "/runtime" && (edit.after == "runc" || edit.after == "crun");
+}
+
+// A plan from a file may change what a comparison would change, and nothing else.
+void require_known_part(const Edit& edit, const std::string& file) {
+  const bool allowed = (edit.member == "spec.dump" && (is_spec_part(edit) || strips_annotation(edit))) ||
+                       (edit.member == "config.dump" && is_runtime_name(edit)) ||
+                       (edit.member == "status.dump" && edit.op == Edit::Op::remove && strips_annotation(edit)) ||
+                       (edit.member == "bind.mounts" && edit.op == Edit::Op::remove);
+  if (!allowed)
     throw Error(ErrorCode::unsupported, Where{file, {}, {}, {}},
-                "a plan edits mounts, hooks and devices of spec.dump only, not " + edit.member + edit.pointer);
+                "a plan edits mounts, hooks and devices of spec.dump and little else, not " + edit.member +
+                    edit.pointer);
+}
+
+std::uint32_t number_from(const typed::Reader& item, const char* key, const std::string& file) {
+  const std::int64_t number = item.integer(key).value_or(0);
+  if (number < 0 || number > 0xffffffffLL) corrupt(file, std::string(key) + " is out of range");
+  return static_cast<std::uint32_t>(number);
 }
 
 Edit edit_from_json(const typed::Reader& item, const std::string& file) {
@@ -66,13 +104,12 @@ Edit edit_from_json(const typed::Reader& item, const std::string& file) {
   edit.pointer = item.text("pointer");
   edit.field = item.text("field");
   edit.node = item.text("node");
-  const std::int64_t mnt_id = item.integer("mnt_id").value_or(0);
-  if (mnt_id < 0 || mnt_id > 0xffffffffLL) corrupt(file, "mnt_id is out of range");
-  edit.mnt_id = static_cast<std::uint32_t>(mnt_id);
+  edit.mnt_id = number_from(item, "mnt_id", file);
+  edit.file_id = number_from(item, "file_id", file);
   edit.before = item.value()["before"];
   edit.after = item.value()["after"];
   if (edit.member.empty()) corrupt(file, "an edit names no member");
-  if (is_json_edit(edit.op)) require_spec_part(edit, file);
+  if (is_json_edit(edit.op)) require_known_part(edit, file);
   return edit;
 }
 
@@ -108,9 +145,7 @@ Plan Plan::from_json(const Json& document, const std::string& file) {
   const auto engine = engine_from(top.text("engine"));
   const auto runtime = runtime_from(top.text("runtime"));
   if (!engine || !runtime) corrupt(file, "the plan names an unknown engine or runtime");
-  if (*engine != Engine::podman && *engine != Engine::runc && *engine != Engine::crun)
-    throw Error(ErrorCode::unsupported, Where{file, {}, {}, {}},
-                std::string("restoring under ") + ckpt::to_string(*engine) + " is not supported yet");
+  if (*engine == Engine::unknown) corrupt(file, "the plan names no engine");
   if (!document["edits"].is_array()) corrupt(file, "the plan has no edits");
   plan.engine = *engine;
   plan.runtime = *runtime;

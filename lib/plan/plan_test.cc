@@ -100,8 +100,8 @@ TEST_CASE("plans that are none of ours are refused with the reason") {
   check_refused(head + R"({"op":"replace","member":"spec.dump","pointer":"/process/args"}]})", ErrorCode::unsupported,
                 "/process/args");
   check_refused(head + R"({"op":"remove","member":"spec.dump","pointer":""}]})", ErrorCode::unsupported, "spec.dump");
-  check_refused(R"({"schema":"ckpt.plan/1","engine":"cri-o","runtime":"runc","edits":[]})", ErrorCode::unsupported,
-                "cri-o");
+  check_refused(R"({"schema":"ckpt.plan/1","engine":"unknown","runtime":"runc","edits":[]})", ErrorCode::corrupt,
+                "names no engine");
   check_refused(R"({"schema":"ckpt.plan/1","engine":"podman","runtime":"runc"})", ErrorCode::corrupt, "no edits");
   check_refused(head + R"({"op":"replace"}]})", ErrorCode::corrupt, "names no member");
   check_refused(head + R"({"op":"set_field","member":"x","mnt_id":-1}]})", ErrorCode::corrupt, "mnt_id");

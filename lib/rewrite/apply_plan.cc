@@ -8,6 +8,7 @@
 
 #include "archive/inner_tar.h"
 #include "checkpoint/impl.h"
+#include "base/paths.h"
 #include "criu/image.h"
 #include "criu/views.h"
 #include "document/json_text.h"
@@ -27,7 +28,7 @@ class MemberEdits {
 
   std::string apply(const std::vector<const Edit*>& edits) {
     std::string bytes = original_;
-    std::vector<NodeNumbers> nodes;
+    InnerTarEdits inner;
     std::optional<JsonText> json;
     for (const Edit* edit : edits) {
       switch (edit->op) {
@@ -42,8 +43,15 @@ class MemberEdits {
           bytes = edit_image(std::move(bytes), *edit);
           break;
         case Edit::Op::renumber:
-          nodes.push_back(node_numbers(*edit));
+          inner.renumbered.push_back(node_numbers(*edit));
           break;
+        case Edit::Op::add_node:
+          inner.added.push_back(node_addition(*edit));
+          break;
+        case Edit::Op::rename_file:
+          bytes = rename_file(std::move(bytes), *edit);
+          break;
+        case Edit::Op::placeholder:
         case Edit::Op::copy_member:
           break;
       }
@@ -52,7 +60,8 @@ class MemberEdits {
       bytes = json->text();
       if (member_ == "spec.dump") require_sound_spec(json->value());
     }
-    if (!nodes.empty()) bytes = renumber_inner_tar(bytes, nodes, where(), checkpoint_.impl().limits);
+    if (!inner.renumbered.empty() || !inner.added.empty())
+      bytes = edit_inner_tar(bytes, inner, where(), checkpoint_.impl().limits);
     return bytes;
   }
 
@@ -123,11 +132,38 @@ class MemberEdits {
       expect(Json(mount.source), edit, "source");
       return set_text(payload, criu::kMountSourceField, edit);
     }
+    if (edit.field == "mountpoint") {
+      expect(Json(mount.mountpoint), edit, "mountpoint");
+      require_path(edit.after);
+      return set_text(payload, criu::kMountMountpointField, edit);
+    }
     if (edit.field == "ext_mount") {
       expect(Json(mount.ext_mount), edit, "ext_mount");
       return criu::set_varint(payload, criu::kMountExtMountField, std::nullopt, where());
     }
     throw Error(ErrorCode::unsupported, where(), "the plan sets a field that cannot be set: " + edit.field);
+  }
+
+  // CRIU makes a mount wherever the image says; a plan's word for it has to be a place in the container.
+  void require_path(const Json& value) const {
+    const std::string& path = value.as_string();
+    const bool control =
+        std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    if (path.size() < 2 || path.front() != '/' || control || (path + "/").find("/../") != std::string::npos)
+      throw Error(ErrorCode::invalid_argument, where(), "the plan's path is no absolute path: " + path);
+  }
+
+  std::string rename_file(std::string bytes, const Edit& edit) const {
+    const criu::Image image = criu::Image::parse(std::move(bytes), where(), checkpoint_.impl().limits);
+    require_path(edit.after);
+    for (const criu::FileEntry& file : criu::read_files(image)) {
+      if (file.id != edit.file_id || !file.reg) continue;
+      if (Json(file.reg->name) != edit.before)
+        conflict("stale plan: file " + std::to_string(edit.file_id) + " is " + shown(file.reg->name) + ", expected " +
+                 shown(edit.before));
+      return criu::with_file_name(image, file.entry, edit.after.as_string());
+    }
+    conflict("stale plan: the image has no file " + std::to_string(edit.file_id));
   }
 
   std::string set_text(std::string_view payload, std::uint32_t field, const Edit& edit) const {
@@ -147,6 +183,13 @@ class MemberEdits {
     const auto after = parse_numbers(edit.after.as_string());
     if (!before || !after) conflict("the plan's device numbers are not MAJOR:MINOR");
     return {edit.node, before->first, before->second, after->first, after->second};
+  }
+
+  NodeAddition node_addition(const Edit& edit) const {
+    const auto after = parse_numbers(edit.after.as_string());
+    if (!after) conflict("the plan's device numbers are not MAJOR:MINOR");
+    if (!is_safe_name(edit.node)) conflict("the plan's node is no name: " + edit.node);
+    return {edit.node, edit.before.as_string(), after->first, after->second};
   }
 
   static std::optional<std::pair<std::uint32_t, std::uint32_t>> parse_numbers(const std::string& text) {
@@ -186,6 +229,32 @@ void add_copy(const Checkpoint& checkpoint, const Edit& edit, ArchiveEdits& into
   into.added.push_back({name, *bytes, index_of(checkpoint, edit.member)});
 }
 
+// What stands in a tar inside a member, told by its plain or gzip'ed form; CRI-O's rootfs-diff.tar is plain.
+void add_placeholders(const Checkpoint& checkpoint, const std::vector<const Edit*>& list, ArchiveEdits& into) {
+  const std::string& member = list.front()->member;
+  if (member != "rootfs-diff.tar")
+    throw Error(ErrorCode::unsupported, Where{checkpoint.name(), member, {}, {}}, "placeholders go to rootfs-diff.tar only");
+  std::vector<Placeholder> placeholders;
+  for (const Edit* edit : list) {
+    if (!is_safe_name(edit->node))
+      throw Error(ErrorCode::invalid_argument, Where{checkpoint.name(), member, {}, {}},
+                  "the plan's placeholder is no name: " + edit->node);
+    placeholders.push_back({edit->node, edit->after == "directory" ? MemberType::directory : MemberType::file});
+  }
+  const Archive& archive = checkpoint.archive();
+  const Member* found = archive.find(member);
+  if (found == nullptr) {
+    const std::size_t after = index_of(checkpoint, "spec.dump");
+    into.added.push_back(
+        {member, placeholder_blocks(placeholders, archive.members()[after].mtime) + std::string(1024, '\0'), after});
+    return;
+  }
+  if (archive.open_member(*found).compression() != Compression::none)
+    throw Error(ErrorCode::unsupported, Where{checkpoint.name(), member, {}, {}},
+                "is compressed, so no mountpoint can be added to it");
+  into.prefixed[index_of(checkpoint, member)] = placeholder_blocks(placeholders, found->mtime);
+}
+
 }  // namespace
 
 ArchiveEdits apply_plan(const Checkpoint& checkpoint, const Plan& plan) {
@@ -198,7 +267,10 @@ ArchiveEdits apply_plan(const Checkpoint& checkpoint, const Plan& plan) {
       by_member[edit.member].push_back(&edit);
   }
   for (const auto& [member, list] : by_member)
-    edits.replaced[index_of(checkpoint, member)] = MemberEdits(checkpoint, member).apply(list);
+    if (list.front()->op == Edit::Op::placeholder)
+      add_placeholders(checkpoint, list, edits);
+    else
+      edits.replaced[index_of(checkpoint, member)] = MemberEdits(checkpoint, member).apply(list);
   return edits;
 }
 

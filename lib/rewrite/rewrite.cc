@@ -26,9 +26,10 @@ bool is_written(Compression compression) {
 WriteOptions write_options(const Checkpoint& checkpoint, const Plan& plan, const RewriteOptions& options) {
   WriteOptions write;
   const Compression input = checkpoint.archive().compression();
-  // Podman decompresses what it imports; the others are only sure to read a plain tar (engines.md 2.6).
+  // Podman and CRI-O unpack what they import, containerd reads a bare tar (engines.md 2.6).
   const Compression instead = plan.engine == Engine::podman ? Compression::zstd : Compression::none;
-  write.compression = options.compression.value_or(is_written(input) ? input : instead);
+  const bool kept = is_written(input) && plan.engine != Engine::containerd;
+  write.compression = options.compression.value_or(kept ? input : instead);
   if (!is_written(write.compression))
     throw Error(ErrorCode::unsupported, {},
                 std::string(to_string(write.compression)) + " is read but not written; choose none, gzip or zstd");
@@ -41,7 +42,7 @@ RewriteReport report_of(const Checkpoint& checkpoint, const ArchiveEdits& edits,
   RewriteReport report;
   const Compression input = checkpoint.archive().compression();
   report.compression = written;
-  report.compression_changed = !is_written(input) && written != input;
+  report.compression_changed = written != input;
   report.members = checkpoint.archive().members().size() + edits.added.size();
   report.members_changed = edits.replaced.size() + edits.added.size() + edits.removed.size();
   return report;

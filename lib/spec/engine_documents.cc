@@ -11,9 +11,14 @@ namespace {
 
 constexpr std::string_view kCdiPrefix = "cdi.k8s.io/";
 constexpr const char* kCrioAnnotations = "io.kubernetes.cri-o.Annotations";
+constexpr const char* kCrioVolumes = "io.kubernetes.cri-o.Volumes";
 
 // Go writes its zero time instead of leaving the key out.
 std::string time_or_empty(const std::string& time) { return time.rfind("0001-01-01", 0) == 0 ? std::string() : time; }
+
+RequestedMount requested_mount(const typed::Reader& item) {
+  return {item.text("container_path"), item.text("host_path"), item.flag("readonly")};
+}
 
 void append_names(const std::string& list, std::vector<std::string>& names) {
   std::istringstream in(list);
@@ -35,6 +40,27 @@ ContainerConfig read_container_config(const Json& document, const Where& where) 
   config.checkpointed = time_or_empty(top.text("checkpointedTime"));
   config.cdi_devices = top.texts("cdiDevices");
   return config;
+}
+
+std::vector<RequestedMount> read_cri_o_volumes(const std::map<std::string, std::string>& annotations,
+                                               const Where& where) {
+  std::vector<RequestedMount> mounts;
+  const auto found = annotations.find(kCrioVolumes);
+  if (found == annotations.end() || found->second.empty()) return mounts;
+  Json holder = Json::object();
+  holder.set("mounts", Json::parse(found->second, where.file, where.member + ": annotation " + kCrioVolumes));
+  typed::Reader(holder, where).each("mounts", [&](const typed::Reader& item, std::size_t) {
+    mounts.push_back(requested_mount(item));
+  });
+  return mounts;
+}
+
+std::vector<RequestedMount> read_cri_status_mounts(const Json& document, const Where& where) {
+  const typed::Reader top(document, where);
+  top.require_object();
+  std::vector<RequestedMount> mounts;
+  top.each("mounts", [&](const typed::Reader& item, std::size_t) { mounts.push_back(requested_mount(item)); });
+  return mounts;
 }
 
 std::string read_network_address(const Json& document) {

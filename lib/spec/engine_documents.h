@@ -22,6 +22,20 @@ struct ContainerConfig {
 };
 ContainerConfig read_container_config(const Json& document, const Where& where);
 
+/// A mount that the pod itself asked for, not the engine, its CDI files or a hook.
+struct RequestedMount {
+  std::string container_path;
+  std::string host_path;
+  bool read_only = false;
+};
+
+/// CRI-O's io.kubernetes.cri-o.Volumes (a JSON array in an annotation); empty without it.
+/// Throws Error(corrupt) when the text is not JSON.
+std::vector<RequestedMount> read_cri_o_volumes(const std::map<std::string, std::string>& annotations,
+                                               const Where& where);
+/// mounts[] of a CRI ContainerStatus (containerd's status.dump, snake_case keys).
+std::vector<RequestedMount> read_cri_status_mounts(const Json& document, const Where& where);
+
 /// First IPv4 or IPv6 address of Podman's network.status, without the prefix length; empty when there is none.
 std::string read_network_address(const Json& document);
 

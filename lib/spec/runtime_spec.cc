@@ -53,6 +53,14 @@ std::vector<SpecHook> read_hooks(const Reader& hooks) {
   return found;
 }
 
+std::vector<SpecNamespace> read_namespaces(const Reader& linux_part) {
+  std::vector<SpecNamespace> namespaces;
+  linux_part.each("namespaces", [&](const Reader& item, std::size_t) {
+    namespaces.push_back({item.text("type"), item.text("path")});
+  });
+  return namespaces;
+}
+
 }  // namespace
 
 bool SpecMount::is_bind() const noexcept {
@@ -77,6 +85,7 @@ RuntimeSpec read_runtime_spec(const Json& document, const Where& where) {
   spec.hooks = read_hooks(top.child("hooks"));
   spec.masked_paths = linux_part.texts("maskedPaths");
   spec.readonly_paths = linux_part.texts("readonlyPaths");
+  spec.namespaces = read_namespaces(linux_part);
   return spec;
 }
 

@@ -49,6 +49,11 @@ struct SpecHook {
   std::vector<std::string> args;
 };
 
+struct SpecNamespace {
+  std::string type;  ///< "pid", "network", "mount" ...
+  std::string path;  ///< empty: a new one
+};
+
 struct RuntimeSpec {
   std::string oci_version;
   std::string hostname;
@@ -61,6 +66,7 @@ struct RuntimeSpec {
   std::vector<SpecHook> hooks;
   std::vector<std::string> masked_paths;
   std::vector<std::string> readonly_paths;
+  std::vector<SpecNamespace> namespaces;
 };
 
 /// Throws Error(corrupt) naming the JSON pointer of a value of the wrong type.

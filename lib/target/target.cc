@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "base/paths.h"
 #include "cdi/driver_files.h"
 #include "checkpoint/classify.h"
 #include "ckpt/file.h"
@@ -17,6 +18,8 @@ struct CKPT_LOCAL Target::Impl {
   std::vector<TargetFile> files;
   std::string driver_version;
   std::vector<CdiProblem> problems;
+  std::string driver_root;
+  std::optional<NodeFacts> node;
   std::unique_ptr<RootDirectory> root;
 };
 
@@ -46,6 +49,26 @@ std::string version_of(const std::vector<TargetFile>& files) {
   return versions.size() == 1 ? *versions.begin() : std::string();
 }
 
+// What is left of a host path without the container's path behind it, if all moved libraries agree.
+std::string driver_root_of(const std::vector<TargetFile>& files) {
+  std::set<std::string> roots;
+  for (const TargetFile& file : files) {
+    if (file.mount_class != MountClass::library) continue;
+    const std::string host = clean_path(file.host_path);
+    const std::string place = clean_path(file.container_path);
+    if (host.size() <= place.size() || host.compare(host.size() - place.size(), place.size(), place) != 0) return {};
+    roots.insert(host.substr(0, host.size() - place.size()));
+  }
+  return roots.size() == 1 ? *roots.begin() : std::string();
+}
+
+CdiRegistry registry_of(const TargetOptions& options) {
+  if (!options.cdi_paths.empty()) return CdiRegistry::load(options.cdi_paths, options.limits, options.cdi_fields);
+  if (!options.node)
+    return CdiRegistry::load(CdiRegistry::default_directories(), options.limits, options.cdi_fields);
+  return CdiRegistry::parse(options.node->cdi, options.limits, options.cdi_fields);
+}
+
 void append(CdiEdits& edits, CdiEdits more) {
   edits.mounts.insert(edits.mounts.end(), more.mounts.begin(), more.mounts.end());
   edits.device_nodes.insert(edits.device_nodes.end(), more.device_nodes.begin(), more.device_nodes.end());
@@ -59,8 +82,7 @@ Target Target::load(const TargetOptions& options) {
   auto impl = std::make_shared<Impl>();
   const bool list_alone = !options.files_list.empty() && options.cdi_paths.empty();
   if (!list_alone) {
-    const CdiRegistry registry = CdiRegistry::load(
-        options.cdi_paths.empty() ? CdiRegistry::default_directories() : options.cdi_paths, options.limits);
+    const CdiRegistry registry = registry_of(options);
     DeviceChoice choice = choose_devices(registry, options);
     impl->problems = registry.problems();
     impl->problems.insert(impl->problems.end(), choice.notes.begin(), choice.notes.end());
@@ -72,6 +94,9 @@ Target Target::load(const TargetOptions& options) {
                                                                  options.files_list)));
   impl->files = files_of(impl->edits);
   impl->driver_version = version_of(impl->files);
+  impl->driver_root = driver_root_of(impl->files);
+  impl->node = options.node;
+  if (impl->driver_version.empty() && options.node) impl->driver_version = options.node->nvidia_driver;
   if (!options.root.empty()) impl->root = std::make_unique<RootDirectory>(options.root);
   return Target(std::move(impl));
 }
@@ -82,10 +107,35 @@ const std::vector<TargetFile>& Target::files() const noexcept { return impl_->fi
 const std::string& Target::driver_version() const noexcept { return impl_->driver_version; }
 const std::vector<CdiProblem>& Target::problems() const noexcept { return impl_->problems; }
 bool Target::empty() const noexcept { return impl_->files.empty(); }
+const std::string& Target::driver_root() const noexcept { return impl_->driver_root; }
 bool Target::has_root() const noexcept { return impl_->root != nullptr; }
 
+bool Target::can_look(const std::string& path) const {
+  return impl_->root != nullptr || (impl_->node && impl_->node->find_file(clean_path(path)) != nullptr);
+}
+
 std::optional<RootedFile> Target::look(const std::string& path) const {
-  return impl_->root ? impl_->root->look(path) : std::nullopt;
+  if (impl_->root) return impl_->root->look(path);
+  if (!impl_->node) return std::nullopt;
+  const NodeFile* file = impl_->node->find_file(clean_path(path));
+  return file == nullptr ? std::nullopt : file->file;
+}
+
+std::optional<DeviceNumbers> Target::numbers(const CdiDeviceNode& node) const {
+  const std::string place = clean_path(node.host_path.empty() ? node.path : node.host_path);
+  if (const auto file = look(place)) {
+    if (file->kind == RootedFile::Kind::char_device) return DeviceNumbers{"c", file->dev_major, file->dev_minor};
+    if (file->kind == RootedFile::Kind::block_device) return DeviceNumbers{"b", file->dev_major, file->dev_minor};
+  }
+  if (!node.major) return std::nullopt;
+  return DeviceNumbers{node.type, *node.major, node.minor.value_or(0)};
+}
+
+std::optional<std::uint32_t> Target::gpu_minor(const std::string& uuid) const {
+  if (!impl_->node) return std::nullopt;
+  for (const NodeGpu& gpu : impl_->node->gpus)
+    if (gpu.uuid == uuid) return gpu.minor;
+  return std::nullopt;
 }
 
 }  // namespace ckpt

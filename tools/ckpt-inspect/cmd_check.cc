@@ -6,6 +6,7 @@
 
 #include "ckpt/criu_conf.h"
 #include "commands.h"
+#include "common/request_report.h"
 #include "common/target_options.h"
 
 namespace ckpt::tool {
@@ -16,7 +17,6 @@ struct Arguments {
   std::vector<std::string> paths;
   TargetArguments target;
   std::string criu_conf;
-  std::string node;
 };
 
 Color color_of(Verdict verdict) {
@@ -43,6 +43,7 @@ std::string check_text(const Checkpoint& checkpoint, const Comparison& compariso
                                  context.console.paint(color_of(verdict), to_string(verdict)),
                                  to_string(comparison.engine), to_string(comparison.runtime), advice(comparison));
   text += findings_text(comparison.findings, notes, context.console);
+  text += request_text(comparison);
   const std::size_t hidden = count(comparison.findings, Severity::note);
   if (hidden > 0 && notes == Notes::hidden) text += fmt::format("{} notes, shown with -v\n", hidden);
   return text;
@@ -54,8 +55,20 @@ Json check_json(const Checkpoint& checkpoint, const Target& target, const Compar
   Json json = Json::object();
   json.set("archive", checkpoint.name()).set("engine", to_string(comparison.engine));
   json.set("runtime", to_string(comparison.runtime)).set("target_devices", std::move(devices));
-  json.set("verdict", to_string(comparison.verdict()));
+  json.set("verdict", to_string(comparison.verdict())).set("request", request_json(comparison));
   return json.set("findings", findings_json(comparison.findings));
+}
+
+// A file that was named counts; else what the node's facts have for the runtime.
+CriuConf conf_of(const Arguments& arguments) {
+  if (!arguments.criu_conf.empty()) return load_criu_conf(arguments.criu_conf);
+  if (arguments.target.node.empty()) return {};
+  const NodeFacts node = load_node_facts(arguments.target.node);
+  const bool crun = arguments.target.runtime == "crun" || arguments.target.engine == "crun";
+  for (const char* name : {crun ? "/etc/criu/crun.conf" : "/etc/criu/runc.conf", "/etc/criu/runc.conf"})
+    for (const NodeConf& conf : node.criu_conf)
+      if (conf.file == name) return parse_criu_conf(conf.text, conf.file);
+  return {};
 }
 
 RestoreRules rules_of(const Arguments& arguments, const CriuConf& conf) {
@@ -66,9 +79,7 @@ RestoreRules rules_of(const Arguments& arguments, const CriuConf& conf) {
 }
 
 int run(const Arguments& arguments, Context context) {
-  if (!arguments.node.empty())
-    throw Error(ErrorCode::unsupported, Where{arguments.node, {}, {}, {}}, "--node is not supported yet");
-  const CriuConf conf = arguments.criu_conf.empty() ? CriuConf{} : load_criu_conf(arguments.criu_conf);
+  const CriuConf conf = conf_of(arguments);
   std::vector<Json> documents;
   int status = kYes;
   for (const std::string& path : arguments.paths) {
@@ -100,7 +111,6 @@ Action add_check(CLI::App& app, Context context) {
                    "CRIU configuration in force at the restore (/etc/criu/runc.conf): its external mounts count, and "
                    "it is checked")
       ->type_name("FILE");
-  command->add_option("--node", arguments->node, "Facts of the target node")->type_name("FACTS");
   command->footer("Exit status: 0 restores, 1 patchable, 3 blocked, 2 trouble.");
   return [arguments, context] { return run(*arguments, context); };
 }

@@ -8,6 +8,7 @@
 #include "ckpt/file.h"
 #include "common/progress.h"
 #include "common/report.h"
+#include "common/request_report.h"
 #include "options.h"
 
 namespace ckpt::tool {
@@ -91,7 +92,10 @@ Json patch_json(const PatchContext& context, const Comparison* comparison, const
   const Json externals = *plan.to_json().find("externals");
   json.set("externals", externals);
   if (comparison != nullptr)
-    json.set("verdict", to_string(comparison->verdict())).set("findings", findings_json(comparison->findings));
+    json.set("verdict", to_string(comparison->verdict()))
+        .set("findings", findings_json(comparison->findings))
+        .set("request", request_json(*comparison))
+        .set("device_map", optional_text(device_map_text(*comparison)));
   return json;
 }
 
@@ -102,8 +106,10 @@ std::string edit_text(const Edit& edit) {
     case Edit::Op::replace:
       return fmt::format("{}{}: {} -> {}", edit.member, edit.pointer, value_text(edit.before), value_text(edit.after));
     case Edit::Op::append:
-      return fmt::format("{}{}: + {} from {}", edit.member, edit.pointer, edit.after["destination"].as_string(),
-                         edit.after["source"].as_string());
+      return edit.pointer == "/mounts"
+                 ? fmt::format("{}{}: + {} from {}", edit.member, edit.pointer, edit.after["destination"].as_string(),
+                               edit.after["source"].as_string())
+                 : fmt::format("{}{}: + {}", edit.member, edit.pointer, edit.after.dump(-1));
     case Edit::Op::remove:
       return fmt::format("{}{}: removed", edit.member, edit.pointer);
     case Edit::Op::set_field:
@@ -113,6 +119,13 @@ std::string edit_text(const Edit& edit) {
       return fmt::format("{}: mount {} {}: removed", edit.member, edit.mnt_id, value_text(edit.before));
     case Edit::Op::renumber:
       return fmt::format("{}: {}: {} -> {}", edit.member, edit.node, value_text(edit.before), value_text(edit.after));
+    case Edit::Op::rename_file:
+      return fmt::format("{}: file {}: {} -> {}", edit.member, edit.file_id, value_text(edit.before),
+                         value_text(edit.after));
+    case Edit::Op::add_node:
+      return fmt::format("{}: + {} {}", edit.member, edit.node, value_text(edit.after));
+    case Edit::Op::placeholder:
+      return fmt::format("{}: + empty {} {}", edit.member, value_text(edit.after), edit.node);
     case Edit::Op::copy_member:
       return fmt::format("{}: copy of {}", value_text(edit.after), edit.member);
   }
@@ -138,6 +151,11 @@ void print_result(const PatchContext& context, const Comparison* comparison, con
                                  : fmt::format("{}{}: {} edit{}\n", safe(arguments.input), safe(to), plan.edits.size(),
                                                plan.edits.size() == 1 ? "" : "s");
   if (arguments.dry_run || context.common.verbose > 0) text += plan_text(plan);
+  if (comparison != nullptr) {
+    text += request_text(*comparison);
+    if (const std::string map = device_map_text(*comparison); !map.empty())
+      text += fmt::format("  ckpt-gpu resume --device-map {}\n", safe(map));
+  }
   context.console.print(text);
 }
 
@@ -148,9 +166,10 @@ void write_archive(const PatchContext& context, const Checkpoint& checkpoint, co
   const std::string& output = context.arguments.output;
   const RewriteReport report = output == "-" ? rewrite_to_stream(checkpoint, plan, 1, options)
                                              : rewrite_to_file(checkpoint, plan, output, options);
-  if (report.compression_changed)
-    context.console.warning(fmt::format("{} is read but not written; the output is {}",
-                                        to_string(checkpoint.archive().compression()), to_string(report.compression)));
+  if (report.compression_changed && context.arguments.compress.empty() && !checkpoint.archive().is_directory())
+    context.console.warning(fmt::format(
+        "the input is compressed with {}; for {} the output is {}", to_string(checkpoint.archive().compression()),
+        to_string(plan.engine), report.compression == Compression::none ? "a plain tar" : to_string(report.compression)));
   if (checkpoint.archive().is_directory() && output != "-")
     context.console.hint(fmt::format("the input is a directory; {} is a tar of it", output));
 }
@@ -162,6 +181,12 @@ void write_plan(const PatchContext& context, const Plan& plan) {
 
 void write_externals(const PatchContext& context, const std::vector<External>& lines) {
   write_text(context.arguments.externals, format_externals(lines, external_format(context.arguments)), context.console);
+}
+
+const char* why_lines(const Plan& plan) {
+  if (plan.engine == Engine::cri_o) return "CRI-O takes no mount's source from spec.dump";
+  return plan.engine == Engine::runc || plan.engine == Engine::crun ? "there is no spec.dump to name them in"
+                                                                    : "the runtime offers nothing for their keys";
 }
 
 int run_apply(const PatchContext& context) {
@@ -198,8 +223,7 @@ int run_patch(const PatchContext& context) {
   if (!arguments.apply.empty()) return run_apply(context);
   const Checkpoint checkpoint = open_input(context);
   const Target target = load_target(arguments.target, checkpoint);
-  for (const CdiProblem& problem : target.problems())
-    if (problem.fatal) context.console.warning(problem.file + ": " + problem.message);
+  for (const CdiProblem& problem : target.problems()) context.console.warning(problem.file + ": " + problem.message);
   const Comparison comparison = compare(checkpoint, target, restore_rules(arguments.target));
   if (arguments.output.empty() && !arguments.externals.empty() && !arguments.dry_run)
     return run_list(context, checkpoint, comparison);
@@ -214,8 +238,8 @@ int run_patch(const PatchContext& context) {
     return status;
   }
   if (!plan.externals.empty() && arguments.externals.empty() && !arguments.output.empty()) {
-    context.console.error(fmt::format("{}: {} mounts need a line for CRIU, since there is no spec.dump to name them in",
-                                      arguments.input, plan.externals.size()));
+    context.console.error(fmt::format("{}: {} mounts need a line for CRIU, since {}", arguments.input,
+                                      plan.externals.size(), why_lines(plan)));
     context.console.hint("--externals FILE beside -o writes them");
     return kCurable;
   }

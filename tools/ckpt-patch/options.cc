@@ -64,7 +64,8 @@ std::vector<NamedFile> without_streams(std::vector<NamedFile> files) {
 void settle_files(const PatchArguments& arguments) {
   const auto outputs =
       without_streams({{"-o", arguments.output}, {"--externals", arguments.externals}, {"--plan", arguments.plan}});
-  std::vector<NamedFile> all_inputs = {{"--files", arguments.target.files}, {"--apply", arguments.apply}};
+  std::vector<NamedFile> all_inputs = {
+      {"--files", arguments.target.files}, {"--apply", arguments.apply}, {"--node", arguments.target.node}};
   for (const std::string& cdi : arguments.target.cdi) all_inputs.push_back({"--cdi", cdi});
   const auto inputs = without_streams(std::move(all_inputs));
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -108,8 +109,10 @@ void settle_apply(const PatchArguments& arguments) {
   if (arguments.apply.empty()) return;
   const TargetArguments& target = arguments.target;
   if (!target.cdi.empty() || !target.maps.empty() || !target.drop_mounts.empty() || target.drop_hooks ||
+      !target.gpu_maps.empty() || target.in_image || target.strip_cdi_annotations || !target.node.empty() ||
       !arguments.plan.empty())
-    usage("--apply takes the plan as it is: no --cdi, --map, --drop-mount, --drop-hooks or --plan with it");
+    usage("--apply takes the plan as it is: no --cdi, --node, --map, --gpu-map, --drop-mount, --drop-hooks, --in-image, "
+          "--strip-cdi-annotations or --plan with it");
 }
 
 void refuse_without_input(const PatchArguments& arguments) {
@@ -144,12 +147,9 @@ void add_patch_options(CLI::App& app, PatchArguments& arguments) {
       ->type_name("CODEC");
   app.add_flag("--verify{edited}", arguments.verify,
                "Read back headers and edited members (default), or --verify=full");
-  app.add_option("--node", arguments.node, "Facts of the target node")->type_name("FACTS");
 }
 
 void settle_arguments(PatchArguments& arguments, const CommonOptions& common) {
-  if (!arguments.node.empty())
-    throw Error(ErrorCode::unsupported, Where{arguments.node, {}, {}, {}}, "--node is not supported yet");
   if (arguments.purpose != "restore" && arguments.purpose != "dump")
     usage("--for " + arguments.purpose + ": choose restore or dump");
   if (arguments.autodetect && arguments.purpose != "dump") usage("--auto goes with --for dump");

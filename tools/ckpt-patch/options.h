@@ -30,7 +30,6 @@ struct PatchArguments {
   bool record = false;
   std::string compress;
   std::string verify;
-  std::string node;
 };
 
 struct PatchContext {

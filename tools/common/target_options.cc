@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ckpt/file.h"
+
 namespace ckpt::tool {
 
 namespace {
@@ -33,12 +35,21 @@ void add_map(RestoreRules& rules, const PathMap& map) {
   rules.maps.push_back(map);
 }
 
+GpuMap parse_gpu_map(const std::string& text) {
+  const std::size_t sign = text.find('=');
+  if (sign == std::string::npos || sign == 0 || sign + 1 == text.size())
+    usage("--gpu-map " + text + ": OLD=NEW is wanted", "UUIDs (GPU-...) or minors of /dev/nvidiaN");
+  return {text.substr(0, sign), text.substr(sign + 1)};
+}
+
 TargetOptions options_of(const TargetArguments& arguments) {
   TargetOptions options;
   options.cdi_paths = arguments.cdi;
   options.devices = arguments.devices;
   options.files_list = arguments.files;
   options.root = arguments.root;
+  options.cdi_fields = arguments.strict ? CdiFields::strict : CdiFields::lenient;
+  if (!arguments.node.empty()) options.node = load_node_facts(arguments.node);
   return options;
 }
 
@@ -59,6 +70,9 @@ void add_target_options(CLI::App& app, TargetArguments& arguments) {
   app.add_option("--root", arguments.root,
                  "The target's file system, to check its files (existence, kind, size, build-ID)")
       ->type_name("DIR");
+  app.add_option("--node", arguments.node, "Facts of the target node, as `ckpt-inspect node` prints them there")
+      ->type_name("FACTS");
+  app.add_flag("--strict", arguments.strict, "Refuse CDI files with unknown fields, as the engines do");
 }
 
 void add_rule_options(CLI::App& app, TargetArguments& arguments) {
@@ -76,6 +90,19 @@ void add_rule_options(CLI::App& app, TargetArguments& arguments) {
       ->allow_extra_args(false);
   app.add_flag("--drop-hooks", arguments.drop_hooks,
                "Drop every hook that would run at the restore, not only NVIDIA's own");
+  app.add_option("--gpu-map", arguments.gpu_maps,
+                 "GPU of the archive and the target's in its place: UUIDs, or minors of /dev/nvidiaN (default: by name, "
+                 "then by position)")
+      ->type_name("OLD=NEW")
+      ->allow_extra_args(false);
+  app.add_flag("--in-image", arguments.in_image,
+               "CRI-O: name the sources in the image, for nodes with `external mnt[]`, instead of listing them");
+  app.add_flag("--strip-cdi-annotations", arguments.strip_cdi_annotations,
+               "Remove cdi.k8s.io/ annotations, with which an archive asks the engine for devices");
+}
+
+NodeFacts load_node_facts(const std::string& file) {
+  return NodeFacts::from_json(Json::parse(read_text_file(file), file), file);
 }
 
 Target load_target(const TargetArguments& arguments, const Checkpoint& checkpoint) {
@@ -87,7 +114,7 @@ Target load_target(const TargetArguments& arguments, const Checkpoint& checkpoin
 
 Target load_target(const TargetArguments& arguments) {
   TargetOptions options = options_of(arguments);
-  if (options.cdi_paths.empty() && options.files_list.empty()) options.cdi_paths = CdiRegistry::default_directories();
+  if (options.cdi_paths.empty() && options.files_list.empty() && !options.node) options.cdi_paths = CdiRegistry::default_directories();
   return Target::load(options);
 }
 
@@ -107,6 +134,9 @@ RestoreRules restore_rules(const TargetArguments& arguments) {
   }
   for (const std::string& map : arguments.maps) add_map(rules, parse_map(map));
   rules.drop_mounts = arguments.drop_mounts;
+  for (const std::string& map : arguments.gpu_maps) rules.gpu_maps.push_back(parse_gpu_map(map));
+  if (arguments.in_image) rules.bring = RestoreRules::Bring::in_image;
+  if (arguments.strip_cdi_annotations) rules.cdi_annotations = RestoreRules::CdiAnnotations::strip;
   if (arguments.drop_hooks) rules.drop_hooks = RestoreRules::Hooks::all;
   return rules;
 }

@@ -22,12 +22,20 @@ struct TargetArguments {
   std::vector<std::string> maps;
   std::vector<std::string> drop_mounts;
   bool drop_hooks = false;
+  std::string node;
+  bool strict = false;
+  std::vector<std::string> gpu_maps;
+  bool in_image = false;
+  bool strip_cdi_annotations = false;
 };
 
-/// --cdi, --device, --files, --root.
+/// --cdi, --device, --files, --root, --node, --strict.
 void add_target_options(CLI::App& app, TargetArguments& arguments);
-/// --engine, --runtime, --map, --drop-mount, --drop-hooks.
+/// --engine, --runtime, --map, --drop-mount, --drop-hooks, --gpu-map, --in-image, --strip-cdi-annotations.
 void add_rule_options(CLI::App& app, TargetArguments& arguments);
+
+/// Throws Error(io | corrupt | unsupported).
+NodeFacts load_node_facts(const std::string& file);
 
 /// The target for an archive: what it asked for chooses the devices.
 Target load_target(const TargetArguments& arguments, const Checkpoint& checkpoint);

@@ -81,6 +81,8 @@ struct CdiSpec {
   std::vector<CdiDevice> devices;
   CdiEdits edits;    ///< apply to every device of the file
   int priority = 0;  ///< later --cdi paths and directories are higher
+  /// Fields that no version of CDI has ("devices[0].containerEdits.foo"): engines refuse such a file.
+  std::vector<std::string> unknown_fields;
 
   std::string kind() const { return vendor + "/" + klass; }
 };
@@ -93,7 +95,7 @@ struct CdiProblem {
 };
 
 /// Parses and validates one CDI document; JSON and YAML go through the same reader, as in the engines.
-/// Throws Error(corrupt | unsupported | limit_exceeded) naming file and field.
+/// Throws Error(corrupt | unsupported | limit_exceeded) naming file and field; unknown fields are only noted.
 CKPT_API CdiSpec parse_cdi(const std::string& text, const std::string& file, const Limits& limits = {});
 
 /// "vendor/class=name" taken apart; absent when it is not a qualified name.
@@ -105,6 +107,16 @@ struct CdiQualifiedName {
 };
 CKPT_API std::optional<CdiQualifiedName> parse_cdi_name(const std::string& text);
 
+/// What to make of fields that CDI does not have: say so, or refuse the file as the engines do.
+enum class CdiFields { lenient, strict };
+
+/// A CDI file by its content, for files of another node.
+struct CdiText {
+  std::string file;
+  std::string text;
+  int priority = 0;
+};
+
 /// CDI files with the engines' precedence: of two files that define one device the higher priority wins,
 /// two of the same priority take the device away from both.
 class CKPT_API CdiRegistry {
@@ -114,7 +126,11 @@ class CKPT_API CdiRegistry {
   /// Loads files and directories (only *.json and *.yaml, not recursive); later paths have higher priority.
   /// A missing directory is skipped when `paths` are the defaults; a path given by name must exist.
   /// A broken file or unreadable directory is a problem, not an exception; a broken file that was itself named throws.
-  static CdiRegistry load(const std::vector<std::string>& paths, const Limits& limits = {});
+  static CdiRegistry load(const std::vector<std::string>& paths, const Limits& limits = {},
+                          CdiFields fields = CdiFields::lenient);
+  /// The same of texts; a broken one is a problem, not an exception.
+  static CdiRegistry parse(const std::vector<CdiText>& texts, const Limits& limits = {},
+                           CdiFields fields = CdiFields::lenient);
 
   const std::vector<CdiSpec>& specs() const noexcept { return specs_; }
   const std::vector<CdiProblem>& problems() const noexcept { return problems_; }

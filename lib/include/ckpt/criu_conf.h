@@ -20,6 +20,9 @@ struct CriuConf {
 /// Throws Error(io | limit_exceeded).
 CKPT_API CriuConf load_criu_conf(const std::string& path);
 
+/// The same of a text; `file` names it in problems.
+CKPT_API CriuConf parse_criu_conf(const std::string& text, const std::string& file);
+
 /// The file's problems, lines that match no mount of the archive, keys without a leading slash, values that are missing
 /// or a symlink under the target's root.
 CKPT_API std::vector<Finding> lint_criu_conf(const CriuConf& conf, const Checkpoint& checkpoint, const Target& target);

@@ -20,13 +20,17 @@ struct Edit {
     remove,        ///< JSON: the value at `pointer`
     set_field,     ///< mountpoints image: `field` of the entry with `mnt_id`
     remove_mount,  ///< mountpoints image: the entry with `mnt_id`; `before` is its mountpoint
+    rename_file,   ///< files image: the name of the regular file `file_id`
     renumber,      ///< tmpfs image: device numbers "MAJOR:MINOR" of `node`
+    add_node,      ///< tmpfs image: a node `node` like the node `before`, with the numbers "MAJOR:MINOR" in `after`
+    placeholder,   ///< tar inside a member: an empty `after` ("file", "directory") named `node`; `before` is null
     copy_member,   ///< a new member `after` with the original bytes of `member`
   };
   Op op = Op::replace;
   std::string member;
   std::string pointer;
   std::uint32_t mnt_id = 0;
+  std::uint32_t file_id = 0;
   std::string field;
   std::string node;
   Json before;

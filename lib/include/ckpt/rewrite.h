@@ -15,7 +15,8 @@ namespace ckpt {
 enum class VerifyLevel { edited, full };
 
 struct RewriteOptions {
-  /// Absent: as the input, except that xz, bzip2 and lz4 are written as zstd for Podman and plain for the others.
+  /// Absent: as the input, except that containerd gets a plain tar, and xz, bzip2 and lz4 are written as zstd for
+  /// Podman and plain for the others.
   std::optional<Compression> compression;
   std::optional<int> level;
   VerifyLevel verify = VerifyLevel::edited;
@@ -25,7 +26,7 @@ struct RewriteOptions {
 
 struct RewriteReport {
   Compression compression = Compression::none;
-  bool compression_changed = false;  ///< the input's is only read, never written
+  bool compression_changed = false;  ///< another than the input's
   std::uint64_t members = 0;
   std::uint64_t members_changed = 0;
 };

@@ -10,6 +10,7 @@
 #include "ckpt/cdi.h"
 #include "ckpt/checkpoint.h"
 #include "ckpt/export.h"
+#include "ckpt/node.h"
 
 namespace ckpt {
 
@@ -20,15 +21,11 @@ struct TargetFile {
   MountClass mount_class = MountClass::user;
 };
 
-/// What a path is under TargetOptions::root.
-struct RootedFile {
-  enum class Kind { file, directory, symlink, socket, char_device, block_device, other };
-  Kind kind = Kind::other;
-  std::string resolved;  ///< symlinks followed inside the root; absolute, without the root
-  std::uint64_t size = 0;
-  std::uint32_t dev_major = 0;
-  std::uint32_t dev_minor = 0;
-  std::vector<std::uint32_t> build_id;  ///< GNU build-ID of an ELF file, as CRIU packs it; empty without one
+/// What a device node is on the target.
+struct DeviceNumbers {
+  std::string type;  ///< "c", "b" or empty when only the numbers are known
+  std::int64_t major = 0;
+  std::int64_t minor = 0;
 };
 
 struct TargetOptions {
@@ -38,6 +35,8 @@ struct TargetOptions {
   std::string vendor;                  ///< "nvidia", "amd", "intel": whose devices the archive has; may be empty
   std::string files_list;              ///< path of what `nvidia-container-cli list` printed; empty: none
   std::string root;                    ///< the target's file system, to look at its files; empty: do not look
+  std::optional<NodeFacts> node;       ///< what `ckpt-inspect node` found there; its CDI files count if none is named
+  CdiFields cdi_fields = CdiFields::lenient;
   Limits limits;
 };
 
@@ -61,8 +60,18 @@ class CKPT_API Target {
   bool empty() const noexcept;
 
   bool has_root() const noexcept;
-  /// Looks at a path inside the root and never outside it; absent when it does not exist or there is no root.
+  /// Whether look() can tell if the path exists: there is a root, or the node's facts have the file.
+  bool can_look(const std::string& path) const;
+  /// Looks at a path inside the root and never outside it, or in the node's facts; absent when it does not exist or
+  /// nobody can tell.
   std::optional<RootedFile> look(const std::string& path) const;
+  /// A node's numbers: as the target's facts or its root have them, else as the CDI file says.
+  std::optional<DeviceNumbers> numbers(const CdiDeviceNode& node) const;
+  /// The minor of the GPU with that UUID; absent without facts.
+  std::optional<std::uint32_t> gpu_minor(const std::string& uuid) const;
+  /// The directory that stands before the container's path in every host path of the driver's files, such as
+  /// /run/nvidia/driver; empty when there is none.
+  const std::string& driver_root() const noexcept;
 
   struct Impl;
   explicit Target(std::shared_ptr<const Impl> impl);
