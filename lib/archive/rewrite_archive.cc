@@ -162,6 +162,7 @@ class Writer {
 
   void put(std::string_view bytes) {
     sink_.write(bytes);
+    if (options_.tap) options_.tap(bytes);
     done_ += bytes.size();
     if (options_.progress) options_.progress(std::min(done_, total_), total_);
   }
@@ -291,6 +292,21 @@ std::string placeholder_blocks(const std::vector<Placeholder>& placeholders, std
     blocks += make_header(entry_for(member, 0).get());
   }
   return blocks;
+}
+
+std::string write_changes(const std::vector<ChangedMember>& changes, const std::vector<const Member*>& directories) {
+  std::string tar;
+  for (const Member* directory : directories) tar += make_header(entry_for(*directory, 0).get());
+  for (const ChangedMember& change : changes) {
+    Member member;
+    if (change.was != nullptr) member = *change.was;
+    if (change.was == nullptr) member.mode = 0600;
+    member.name = change.name;
+    member.type = MemberType::file;
+    tar += make_header(entry_for(member, change.bytes.size()).get()) + change.bytes;
+    tar.append((kTarBlock - tar.size() % kTarBlock) % kTarBlock, '\0');
+  }
+  return tar + std::string(2 * kTarBlock, '\0');
 }
 
 std::vector<WrittenMember> rewrite_archive(const Archive& in, const ArchiveEdits& edits, const WriteOptions& options,

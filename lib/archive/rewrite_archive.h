@@ -41,6 +41,8 @@ std::string placeholder_blocks(const std::vector<Placeholder>& placeholders, std
 struct WriteOptions {
   Compression compression = Compression::none;  ///< none, gzip or zstd
   std::optional<int> level;                     ///< of the codec; absent: gzip 6, zstd 3
+  /// Sees every uncompressed byte of the output.
+  std::function<void(std::string_view)> tap;
   /// Called with the uncompressed bytes done and the total, now and then.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
@@ -69,8 +71,17 @@ enum class Verify {
   full,    ///< every byte of content against the digests taken while writing
 };
 
-/// Re-reads `path` and compares it with what rewrite_archive said it wrote. Throws Error(internal) on a difference.
-void verify_archive(const std::string& path, const std::vector<WrittenMember>& written, const Archive& in,
+/// Re-reads `archive` and compares it with what rewrite_archive said it wrote. Throws Error(internal) on a difference.
+void verify_archive(const Archive& archive, const std::vector<WrittenMember>& written, const Archive& in,
                     const ArchiveEdits& edits, Verify how);
+
+/// A tar of changed members alone, each with the header that it has in its archive (or a new one), parents first:
+/// what a layer over the archive has to hold.
+struct ChangedMember {
+  std::string name;
+  std::string bytes;
+  const Member* was = nullptr;  ///< absent: a new member
+};
+std::string write_changes(const std::vector<ChangedMember>& changes, const std::vector<const Member*>& directories);
 
 }  // namespace ckpt

@@ -318,17 +318,17 @@ TEST_CASE("verification finds what differs from what was written") {
   StringSink out;
   const auto written = rewrite_archive(in, edits, {}, out);
   const std::string good = directory.write("good.tar", out.text);
-  verify_archive(good, written, in, edits, Verify::edited);
-  verify_archive(good, written, in, edits, Verify::full);
+  verify_archive(Archive::open(good), written, in, edits, Verify::edited);
+  verify_archive(Archive::open(good), written, in, edits, Verify::full);
   std::string bad = out.text;
   bad[1024 + 512] ^= 1;  // content of the edited member
-  CHECK_THROWS_WITH_AS(verify_archive(directory.write("bad.tar", bad), written, in, edits, Verify::edited),
+  CHECK_THROWS_WITH_AS(verify_archive(Archive::open(directory.write("bad.tar", bad)), written, in, edits, Verify::edited),
                        doctest::Contains("other content"), Error);
   bad = out.text;
   bad[bad.find("ppp") + 5000] = 'q';  // content that no edit touched
   const std::string touched = directory.write("touched.tar", bad);
-  verify_archive(touched, written, in, edits, Verify::edited);
-  CHECK_THROWS_WITH_AS(verify_archive(touched, written, in, edits, Verify::full), doctest::Contains("other content"),
+  verify_archive(Archive::open(touched), written, in, edits, Verify::edited);
+  CHECK_THROWS_WITH_AS(verify_archive(Archive::open(touched), written, in, edits, Verify::full), doctest::Contains("other content"),
                        Error);
 }
 
@@ -340,7 +340,7 @@ TEST_CASE("every real archive is copied without a difference and verified") {
     const std::string copy = directory.file("copy");
     AtomicFile file(copy);
     const auto written = rewrite_archive(in, {}, {}, file);
-    verify_archive(file.temporary_path(), written, in, {}, Verify::full);
+    verify_archive(Archive::open(file.temporary_path()), written, in, {}, Verify::full);
     file.commit();
     const std::string unpack =
         in.compression() == Compression::none ? "cat" : to_string(in.compression()) + std::string(" -dc");

@@ -63,12 +63,10 @@ void compare_streamed(const Archive& archive, const std::vector<WrittenMember>& 
 
 }  // namespace
 
-void verify_archive(const std::string& path, const std::vector<WrittenMember>& written, const Archive& in,
+void verify_archive(const Archive& archive, const std::vector<WrittenMember>& written, const Archive& in,
                     const ArchiveEdits& edits, Verify how) {
   const std::set<std::string> edited = edited_names(in, edits);
-  ArchiveOptions options;
-  options.limits = in.impl()->limits;
-  const Archive archive = Archive::open(path, options);
+  const std::string& path = archive.name();
   const auto& members = archive.members();
   if (members.size() != written.size())
     differs(path, {}, std::to_string(members.size()) + " members, wrote " + std::to_string(written.size()));

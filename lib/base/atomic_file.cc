@@ -73,6 +73,18 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::write(std::string_view bytes) { write_all(fd_, bytes, target_); }
 
+void AtomicFile::write_at(std::uint64_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) fail(target_, "cannot write");
+    bytes.remove_prefix(static_cast<std::size_t>(done));
+    offset += static_cast<std::uint64_t>(done);
+  }
+}
+
+void AtomicFile::rename_target(const std::string& name) { target_ = directory_of(target_) + "/" + name; }
+
 // A rename needs a name, and link(2) cannot replace: the name lives for the moment between the two.
 void AtomicFile::give_name() {
   const std::string self = temporary_path();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,10 @@ class AtomicFile final : public ByteSink {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(std::string_view bytes) override;
+  /// Overwrites what was written at `offset`; what comes next still goes to the end. Throws Error(io).
+  void write_at(std::uint64_t offset, std::string_view bytes);
+  /// Another name in the same directory, for a file that is named after its content.
+  void rename_target(const std::string& name);
   /// Flushes, fsyncs, renames over the target, fsyncs the directory.
   void commit();
 

@@ -60,6 +60,10 @@ struct CKPT_LOCAL Checkpoint::Impl {
   std::optional<RuntimeSpec> spec;
   ContainerConfig config;
   std::map<std::string, std::string> image_annotations;
+  std::shared_ptr<const Archive> outer;  ///< images: the layout that the layers lie in
+  Json image_manifest;                   ///< images: the manifest, or the `ctr` index
+  Json image_config;                     ///< images: the configuration
+  std::uint32_t machine = 0;             ///< core_entry.mtype of the first task: 1 x86_64, 3 aarch64 ...
 
   std::vector<TaskImages> tasks;
   std::vector<MountNamespace> namespaces;

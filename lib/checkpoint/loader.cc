@@ -78,6 +78,7 @@ void load_task(Impl& checkpoint, const criu::PstreeEntry& entry) {
   load(checkpoint, "fs-" + pid + ".img", task.fs, criu::read_fs);
   if (task.mm) keep_mapped_files(*task.mm);
   if (core) {
+    if (checkpoint.machine == 0) checkpoint.machine = core->mtype;
     task.process.comm = core->comm;
     task.process.state = core->task_state;
     if (core->has_stop_signo && checkpoint.criu_at_least.empty()) checkpoint.criu_at_least = "3.18";

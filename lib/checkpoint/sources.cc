@@ -53,6 +53,9 @@ void open_image_layers(Checkpoint::Impl& checkpoint, const Archive& outer, const
   checkpoint.layers = std::move(image.layers);
   checkpoint.image_annotations = std::move(image.annotations);
   checkpoint.spec_text = std::move(image.spec_json);
+  checkpoint.outer = std::make_shared<const Archive>(outer);
+  checkpoint.image_manifest = std::move(image.manifest);
+  checkpoint.image_config = std::move(image.config);
 }
 
 bool has_member_below(const Checkpoint::Impl& checkpoint, std::string_view directory) {

@@ -13,6 +13,8 @@ namespace {
 
 Engine engine_of(const Checkpoint& checkpoint, const RestoreRules& rules) {
   const Engine engine = rules.engine == Engine::unknown ? checkpoint.engine() : rules.engine;
+  // `ctr containers restore` starts the runtime with the checkpoint's own spec (engines.md 2.4).
+  if (checkpoint.form() == "ctr-index" && engine == Engine::containerd) return Engine::runc;
   if (engine != Engine::unknown) return engine;
   throw Error(ErrorCode::invalid_argument, Where{checkpoint.name(), {}, {}, {}},
               "the archive does not tell which engine made it", "name the one that restores it with --engine");

@@ -11,8 +11,6 @@ namespace ckpt {
 
 namespace {
 
-constexpr const char* kCriuTar = "application/vnd.containerd.container.criu.checkpoint.criu.tar";
-constexpr const char* kCtrConfig = "application/vnd.containerd.container.checkpoint.config.v1+proto";
 constexpr std::uint32_t kMaxIndexDepth = 4;
 
 [[noreturn]] void refuse(ErrorCode code, const Archive& outer, const std::string& member, const std::string& detail) {
@@ -91,10 +89,14 @@ void collect_annotations(const Json& document, std::map<std::string, std::string
     if (value.is_string()) into[key] = value.as_string();
 }
 
-// The value of a protobuf Any{1 type_url, 2 value}: the second length-delimited field.
-std::string any_value(const Archive& outer, const Json& descriptor) {
-  const std::string bytes = read_blob(outer, descriptor);
-  const std::string name = blob_name(outer, descriptor);
+/// A protobuf Any{1 type_url, 2 value}: where its value stands.
+struct AnyValue {
+  std::size_t field = 0;  ///< the field's tag
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+AnyValue find_any_value(const std::string& bytes, const Where& where) {
   std::size_t at = 0;
   const auto varint = [&]() -> std::uint64_t {
     std::uint64_t value = 0;
@@ -103,16 +105,23 @@ std::string any_value(const Archive& outer, const Json& descriptor) {
       value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
       if ((byte & 0x80) == 0) return value;
     }
-    refuse(ErrorCode::corrupt, outer, name, "not a protobuf Any");
+    throw Error(ErrorCode::corrupt, where, "not a protobuf Any");
   };
   while (at < bytes.size()) {
+    const std::size_t field = at;
     const std::uint64_t tag = varint();
     const std::uint64_t size = varint();
     if ((tag & 7) != 2 || size > bytes.size() - at) break;
-    if (tag >> 3 == 2) return bytes.substr(at, size);
-    at += size;
+    if (tag >> 3 == 2) return {field, at, at + static_cast<std::size_t>(size)};
+    at += static_cast<std::size_t>(size);
   }
-  refuse(ErrorCode::corrupt, outer, name, "not a protobuf Any with a value");
+  throw Error(ErrorCode::corrupt, where, "not a protobuf Any with a value");
+}
+
+std::string any_value(const Archive& outer, const Json& descriptor) {
+  const std::string bytes = read_blob(outer, descriptor);
+  const AnyValue value = find_any_value(bytes, Where{outer.name(), blob_name(outer, descriptor), {}, {}});
+  return bytes.substr(value.begin, value.end - value.begin);
 }
 
 bool is_checkpoint(const ImageCheckpoint& image) {
@@ -150,7 +159,7 @@ class Search {
   static bool is_ctr_index(const Json& index) {
     const auto& all = index["manifests"].items();
     return std::any_of(all.begin(), all.end(),
-                       [](const Json& descriptor) { return descriptor["mediaType"].as_string() == kCriuTar; });
+                       [](const Json& descriptor) { return descriptor["mediaType"].as_string() == kCriuTarType; });
   }
 
   bool in_manifest(const Json& manifest, const Json& descriptor) {
@@ -159,10 +168,14 @@ class Search {
     image.reference = found.reference;
     collect_annotations(descriptor, image.annotations);
     collect_annotations(manifest, image.annotations);
+    image.manifest = manifest;
     const auto& layers = manifest["layers"].items();
     for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer)
       image.layers.push_back(open_layer(outer_, *layer, options_));
     if (!is_checkpoint(image)) return false;
+    if (manifest["config"].is_object())
+      image.config = Json::parse(read_blob(outer_, manifest["config"]), outer_.name(),
+                                 blob_name(outer_, manifest["config"]), options_.limits);
     found = std::move(image);
     return true;
   }
@@ -170,11 +183,12 @@ class Search {
   // The rw layer is the container's file system, not part of the checkpoint's own members.
   bool open_ctr(const Json& index) {
     found.form = ImageForm::ctr_index;
+    found.manifest = index;
     collect_annotations(index, found.annotations);
     for (const Json& descriptor : index["manifests"].items()) {
       const std::string& type = descriptor["mediaType"].as_string();
-      if (type == kCriuTar) found.layers.push_back(open_layer(outer_, descriptor, options_));
-      if (type == kCtrConfig) found.spec_json = any_value(outer_, descriptor);
+      if (type == kCriuTarType) found.layers.push_back(open_layer(outer_, descriptor, options_));
+      if (type == kCtrConfigType) found.spec_json = any_value(outer_, descriptor);
     }
     return true;
   }
@@ -204,6 +218,16 @@ ImageCheckpoint open_docker(const Archive& outer, const ArchiveOptions& options)
 }
 
 }  // namespace
+
+const Member& blob_member(const Archive& outer, const Json& descriptor) { return blob_of(outer, descriptor); }
+
+std::string any_with_value(const std::string& any, std::string_view value, const Where& where) {
+  const AnyValue old = find_any_value(any, where);
+  std::string field = "\x12";  // field 2, length-delimited
+  for (std::uint64_t size = value.size(); field.size() == 1 || size != 0; size >>= 7)
+    field += static_cast<char>((size & 0x7f) | (size >= 0x80 ? 0x80 : 0));
+  return any.substr(0, old.field) + field + std::string(value) + any.substr(old.end);
+}
 
 bool is_image_layout(const Archive& outer) {
   return (outer.find("oci-layout") != nullptr && outer.find("index.json") != nullptr) ||

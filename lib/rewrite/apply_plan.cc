@@ -17,11 +17,15 @@ namespace ckpt {
 
 namespace {
 
+bool is_spec_blob(const Checkpoint& checkpoint, const std::string& member) {
+  return checkpoint.form() == "ctr-index" && member == "spec.dump";
+}
+
 /// One member's edits, applied in plan order.
 class MemberEdits {
  public:
   MemberEdits(const Checkpoint& checkpoint, std::string member) : checkpoint_(checkpoint), member_(std::move(member)) {
-    auto bytes = checkpoint_.impl().read(member_);
+    auto bytes = is_spec_blob(checkpoint_, member_) ? checkpoint_.spec_text() : checkpoint_.impl().read(member_);
     if (!bytes) conflict("the plan edits this member and the archive does not have it");
     original_ = std::move(*bytes);
   }
@@ -229,49 +233,87 @@ void add_copy(const Checkpoint& checkpoint, const Edit& edit, ArchiveEdits& into
   into.added.push_back({name, *bytes, index_of(checkpoint, edit.member)});
 }
 
-// What stands in a tar inside a member, told by its plain or gzip'ed form; CRI-O's rootfs-diff.tar is plain.
-void add_placeholders(const Checkpoint& checkpoint, const std::vector<const Edit*>& list, ArchiveEdits& into) {
+using EditsByMember = std::map<std::string, std::vector<const Edit*>>;
+
+EditsByMember by_member(const Plan& plan) {
+  EditsByMember edits;
+  for (const Edit& edit : plan.edits)
+    if (edit.op != Edit::Op::copy_member) edits[edit.member].push_back(&edit);
+  return edits;
+}
+
+bool adds_placeholders(const std::vector<const Edit*>& list) { return list.front()->op == Edit::Op::placeholder; }
+
+/// What goes in front of a tar inside a member. CRI-O's rootfs-diff.tar is plain.
+std::string placeholders_of(const Checkpoint& checkpoint, const std::vector<const Edit*>& list) {
   const std::string& member = list.front()->member;
-  if (member != "rootfs-diff.tar")
-    throw Error(ErrorCode::unsupported, Where{checkpoint.name(), member, {}, {}}, "placeholders go to rootfs-diff.tar only");
+  const Where where{checkpoint.name(), member, {}, {}};
+  if (member != "rootfs-diff.tar") throw Error(ErrorCode::unsupported, where, "placeholders go to rootfs-diff.tar only");
   std::vector<Placeholder> placeholders;
   for (const Edit* edit : list) {
     if (!is_safe_name(edit->node))
-      throw Error(ErrorCode::invalid_argument, Where{checkpoint.name(), member, {}, {}},
-                  "the plan's placeholder is no name: " + edit->node);
+      throw Error(ErrorCode::invalid_argument, where, "the plan's placeholder is no name: " + edit->node);
     placeholders.push_back({edit->node, edit->after == "directory" ? MemberType::directory : MemberType::file});
   }
-  const Archive& archive = checkpoint.archive();
-  const Member* found = archive.find(member);
-  if (found == nullptr) {
-    const std::size_t after = index_of(checkpoint, "spec.dump");
-    into.added.push_back(
-        {member, placeholder_blocks(placeholders, archive.members()[after].mtime) + std::string(1024, '\0'), after});
-    return;
-  }
-  if (archive.open_member(*found).compression() != Compression::none)
-    throw Error(ErrorCode::unsupported, Where{checkpoint.name(), member, {}, {}},
-                "is compressed, so no mountpoint can be added to it");
-  into.prefixed[index_of(checkpoint, member)] = placeholder_blocks(placeholders, found->mtime);
+  const Located found = checkpoint.impl().find(member);
+  if (found && found.archive->open_member(*found.member).compression() != Compression::none)
+    throw Error(ErrorCode::unsupported, where, "is compressed, so no mountpoint can be added to it");
+  const Located like = found ? found : checkpoint.impl().find("spec.dump");
+  return placeholder_blocks(placeholders, like ? like.member->mtime : 0);
+}
+
+void add_placeholders(const Checkpoint& checkpoint, const std::vector<const Edit*>& list, ArchiveEdits& into) {
+  const std::string& member = list.front()->member;
+  std::string blocks = placeholders_of(checkpoint, list);
+  if (checkpoint.archive().find(member) != nullptr)
+    into.prefixed[index_of(checkpoint, member)] = std::move(blocks);
+  else
+    into.added.push_back({member, blocks + std::string(2 * 512, '\0'), index_of(checkpoint, "spec.dump")});
+}
+
+ChangedMember changed(const Checkpoint& checkpoint, const std::string& name, std::string bytes) {
+  return {name, std::move(bytes), checkpoint.impl().find(name).member};
 }
 
 }  // namespace
 
 ArchiveEdits apply_plan(const Checkpoint& checkpoint, const Plan& plan) {
-  std::map<std::string, std::vector<const Edit*>> by_member;
   ArchiveEdits edits;
-  for (const Edit& edit : plan.edits) {
-    if (edit.op == Edit::Op::copy_member)
-      add_copy(checkpoint, edit, edits);
-    else
-      by_member[edit.member].push_back(&edit);
-  }
-  for (const auto& [member, list] : by_member)
-    if (list.front()->op == Edit::Op::placeholder)
+  for (const Edit& edit : plan.edits)
+    if (edit.op == Edit::Op::copy_member) add_copy(checkpoint, edit, edits);
+  for (const auto& [member, list] : by_member(plan)) {
+    if (is_spec_blob(checkpoint, member)) continue;
+    if (adds_placeholders(list))
       add_placeholders(checkpoint, list, edits);
     else
       edits.replaced[index_of(checkpoint, member)] = MemberEdits(checkpoint, member).apply(list);
+  }
   return edits;
+}
+
+std::vector<ChangedMember> changed_members(const Checkpoint& checkpoint, const Plan& plan) {
+  std::vector<ChangedMember> members;
+  for (const auto& [member, list] : by_member(plan)) {
+    if (!adds_placeholders(list)) {
+      members.push_back(changed(checkpoint, member, MemberEdits(checkpoint, member).apply(list)));
+      continue;
+    }
+    const auto old = checkpoint.impl().read(member);
+    members.push_back(
+        changed(checkpoint, member, placeholders_of(checkpoint, list) + old.value_or(std::string(2 * 512, '\0'))));
+  }
+  for (const Edit& edit : plan.edits)
+    if (edit.op == Edit::Op::copy_member)
+      if (auto bytes = checkpoint.impl().read(edit.member))
+        members.push_back({edit.after.as_string(), std::move(*bytes), nullptr});
+  return members;
+}
+
+std::optional<std::string> edited_spec_blob(const Checkpoint& checkpoint, const Plan& plan) {
+  const EditsByMember edits = by_member(plan);
+  const auto found = edits.find("spec.dump");
+  if (found == edits.end() || !is_spec_blob(checkpoint, "spec.dump")) return std::nullopt;
+  return MemberEdits(checkpoint, "spec.dump").apply(found->second);
 }
 
 }  // namespace ckpt

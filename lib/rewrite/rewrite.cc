@@ -3,7 +3,9 @@
 
 #include "archive/rewrite_archive.h"
 #include "base/atomic_file.h"
+#include "checkpoint/impl.h"
 #include "rewrite/apply_plan.h"
+#include "rewrite/ctr_index.h"
 
 namespace ckpt {
 
@@ -13,10 +15,11 @@ namespace {
 void require_writable(const Checkpoint& checkpoint) {
   if (checkpoint.form() == "ctr-index")
     throw Error(ErrorCode::unsupported, Where{checkpoint.name(), {}, {}, {}},
-                "a checkpoint index of `ctr` can be inspected but not rewritten");
+                "a checkpoint index of `ctr` is written to a file, not to a stream");
   if (checkpoint.layers().size() > 1)
     throw Error(ErrorCode::unsupported, Where{checkpoint.name(), {}, {}, {}},
-                "a checkpoint image of several layers can be inspected but not rewritten");
+                "a checkpoint image of several layers cannot become one archive",
+                "--oci or --oci-archive with --delta adds a layer to it");
 }
 
 bool is_written(Compression compression) {
@@ -44,7 +47,8 @@ RewriteReport report_of(const Checkpoint& checkpoint, const ArchiveEdits& edits,
   report.compression = written;
   report.compression_changed = written != input;
   report.members = checkpoint.archive().members().size() + edits.added.size();
-  report.members_changed = edits.replaced.size() + edits.added.size() + edits.removed.size();
+  report.members_changed =
+      edits.replaced.size() + edits.added.size() + edits.removed.size() + edits.prefixed.size();
   return report;
 }
 
@@ -52,12 +56,13 @@ RewriteReport report_of(const Checkpoint& checkpoint, const ArchiveEdits& edits,
 
 RewriteReport rewrite_to_file(const Checkpoint& checkpoint, const Plan& plan, const std::string& output,
                               const RewriteOptions& options) {
+  if (checkpoint.form() == "ctr-index") return rewrite_ctr_index(checkpoint, plan, output);
   require_writable(checkpoint);
   const WriteOptions write = write_options(checkpoint, plan, options);
   const ArchiveEdits edits = apply_plan(checkpoint, plan);
   AtomicFile file(output);
   const auto written = rewrite_archive(checkpoint.archive(), edits, write, file);
-  verify_archive(file.temporary_path(), written, checkpoint.archive(), edits,
+  verify_archive(Archive::open(file.temporary_path(), {checkpoint.impl().limits, {}}), written, checkpoint.archive(), edits,
                  options.verify == VerifyLevel::full ? Verify::full : Verify::edited);
   file.commit();
   return report_of(checkpoint, edits, write.compression);

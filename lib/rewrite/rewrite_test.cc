@@ -206,8 +206,10 @@ TEST_CASE("forms that are only read are refused") {
   const std::string path = testing::collection_file("containerd/ctr-checkpoint.tar.gz");
   if (path.empty()) return;
   const TempDir directory;
-  CHECK_THROWS_WITH_AS(rewrite_to_file(Checkpoint::open(path), {}, directory.file("o")),
-                       doctest::Contains("not rewritten"), Error);
+  CHECK_THROWS_WITH_AS(rewrite_to_stream(Checkpoint::open(path), {}, 1), doctest::Contains("not to a stream"), Error);
+  ImageOptions options;
+  options.path = directory.file("o");
+  CHECK_THROWS_WITH_AS(rewrite_to_image(Checkpoint::open(path), {}, options), doctest::Contains("stays one"), Error);
 }
 
 TEST_CASE("a plan's sources have to be paths, and conflicts show no documents") {

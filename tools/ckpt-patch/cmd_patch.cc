@@ -174,6 +174,21 @@ void write_archive(const PatchContext& context, const Checkpoint& checkpoint, co
     context.console.hint(fmt::format("the input is a directory; {} is a tar of it", output));
 }
 
+void write_image(const PatchContext& context, const Checkpoint& checkpoint, const Plan& plan) {
+  if (!wants_image(context.arguments)) return;
+  Progress progress;
+  ImageOptions options = image_options(context.arguments);
+  options.rewrite.progress = progress.callback();
+  const ImageReport report = rewrite_to_image(checkpoint, plan, options);
+  if (!context.common.json && context.arguments.externals != "-" && context.arguments.output != "-")
+    context.console.print(fmt::format("{}: image {} {}, layer of {}\n", safe(options.path), safe(report.name),
+                                     report.digest, human_size(report.layer_bytes)));
+  if (report.layers_elsewhere > 0)
+    context.console.hint(fmt::format("{} layer(s) of the base image are named, not copied: push to a registry that has "
+                                     "them, or use --oci-archive",
+                                     report.layers_elsewhere));
+}
+
 void write_plan(const PatchContext& context, const Plan& plan) {
   if (!context.arguments.plan.empty())
     write_text(context.arguments.plan, plan.to_json().dump() + "\n", context.console);
@@ -196,6 +211,7 @@ int run_apply(const PatchContext& context) {
   if (!context.arguments.dry_run) {
     if (!context.arguments.externals.empty()) format_externals(plan.externals, external_format(context.arguments));
     if (!context.arguments.output.empty()) write_archive(context, checkpoint, plan);
+    write_image(context, checkpoint, plan);
     if (!context.arguments.externals.empty()) write_externals(context, plan.externals);
   }
   print_result(context, nullptr, plan);
@@ -225,7 +241,8 @@ int run_patch(const PatchContext& context) {
   const Target target = load_target(arguments.target, checkpoint);
   for (const CdiProblem& problem : target.problems()) context.console.warning(problem.file + ": " + problem.message);
   const Comparison comparison = compare(checkpoint, target, restore_rules(arguments.target));
-  if (arguments.output.empty() && !arguments.externals.empty() && !arguments.dry_run)
+  const bool writes = !arguments.output.empty() || wants_image(arguments);
+  if (!writes && !arguments.externals.empty() && !arguments.dry_run)
     return run_list(context, checkpoint, comparison);
   const Plan plan = make_plan(checkpoint, comparison, arguments.record ? Provenance::record : Provenance::none);
   if (arguments.dry_run) {
@@ -237,14 +254,15 @@ int run_patch(const PatchContext& context) {
     if (context.common.json) context.console.print_json(patch_json(context, &comparison, plan));
     return status;
   }
-  if (!plan.externals.empty() && arguments.externals.empty() && !arguments.output.empty()) {
+  if (!plan.externals.empty() && arguments.externals.empty() && writes) {
     context.console.error(fmt::format("{}: {} mounts need a line for CRIU, since {}", arguments.input,
                                       plan.externals.size(), why_lines(plan)));
-    context.console.hint("--externals FILE beside -o writes them");
+    context.console.hint("--externals FILE beside it writes them");
     return kCurable;
   }
   if (!arguments.externals.empty()) format_externals(plan.externals, external_format(arguments));
   if (!arguments.output.empty()) write_archive(context, checkpoint, plan);
+  write_image(context, checkpoint, plan);
   write_plan(context, plan);
   if (!arguments.externals.empty()) write_externals(context, plan.externals);
   print_result(context, &comparison, plan);

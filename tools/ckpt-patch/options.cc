@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <vector>
@@ -62,8 +63,10 @@ std::vector<NamedFile> without_streams(std::vector<NamedFile> files) {
 }
 
 void settle_files(const PatchArguments& arguments) {
-  const auto outputs =
-      without_streams({{"-o", arguments.output}, {"--externals", arguments.externals}, {"--plan", arguments.plan}});
+  const auto outputs = without_streams({{"-o", arguments.output},
+                                        {"--externals", arguments.externals},
+                                        {"--plan", arguments.plan},
+                                        {"--oci-archive", arguments.oci_archive}});
   std::vector<NamedFile> all_inputs = {
       {"--files", arguments.target.files}, {"--apply", arguments.apply}, {"--node", arguments.target.node}};
   for (const std::string& cdi : arguments.target.cdi) all_inputs.push_back({"--cdi", cdi});
@@ -94,9 +97,18 @@ void settle_output(PatchArguments& arguments) {
   } else if (!arguments.output.empty() && arguments.output != "-" && same_file(arguments.input, arguments.output)) {
     usage("the output is the input", "--in-place replaces the input once the new archive is complete");
   }
-  const bool has_result = !arguments.output.empty() || !arguments.externals.empty() || !arguments.plan.empty();
+  const bool has_result = !arguments.output.empty() || !arguments.externals.empty() || !arguments.plan.empty() ||
+                          wants_image(arguments);
   if (!has_result && !arguments.dry_run)
     usage("nothing to do: no -o, --in-place, --externals, --plan or --dry-run", "-o OUT writes the patched archive");
+}
+
+void settle_image(const PatchArguments& arguments) {
+  if (!arguments.oci.empty() && !arguments.oci_archive.empty()) usage("--oci and --oci-archive: choose one");
+  if (!wants_image(arguments) && (arguments.delta || !arguments.image_name.empty()))
+    usage("--delta and --image-name describe an image: --oci LAYOUT or --oci-archive FILE");
+  if (arguments.oci_archive == "-") usage("--oci-archive needs a file: its index is written last");
+  if (wants_image(arguments)) image_options(arguments);
 }
 
 void settle_stdout(const PatchArguments& arguments, const CommonOptions& common) {
@@ -116,7 +128,7 @@ void settle_apply(const PatchArguments& arguments) {
 }
 
 void refuse_without_input(const PatchArguments& arguments) {
-  if (!arguments.output.empty() || arguments.in_place || !arguments.plan.empty() || !arguments.apply.empty() ||
+  if (!arguments.output.empty() || wants_image(arguments) || arguments.in_place || !arguments.plan.empty() || !arguments.apply.empty() ||
       arguments.dry_run)
     usage("no archive was named", "ckpt-patch IN -o OUT --cdi TARGET.yaml");
   if (arguments.externals.empty()) usage("no archive was named, and no --externals for a whole node's list");
@@ -145,6 +157,16 @@ void add_patch_options(CLI::App& app, PatchArguments& arguments) {
   app.add_flag("--record", arguments.record, "Keep the original spec.dump in the archive as spec.dump.orig");
   app.add_option("--compress", arguments.compress, "none, gzip or zstd, and perhaps :LEVEL (default: as IN)")
       ->type_name("CODEC");
+  app.add_option("--oci", arguments.oci,
+                 "Write a checkpoint image into an OCI layout, with the annotations of CRI-O, containerd and Podman")
+      ->type_name("LAYOUT[:TAG]");
+  app.add_option("--oci-archive", arguments.oci_archive, "Write a checkpoint image as an oci-archive")
+      ->type_name("FILE");
+  app.add_option("--image-name", arguments.image_name,
+                 "Full name of the image (default: the tag, or localhost/checkpoint-CONTAINER:latest)")
+      ->type_name("NAME");
+  app.add_flag("--delta", arguments.delta,
+               "IN is a checkpoint image: add one small layer with the changed members to it");
   app.add_flag("--verify{edited}", arguments.verify,
                "Read back headers and edited members (default), or --verify=full");
 }
@@ -156,6 +178,7 @@ void settle_arguments(PatchArguments& arguments, const CommonOptions& common) {
   external_format(arguments);
   rewrite_options(arguments);
   settle_stdout(arguments, common);
+  settle_image(arguments);
   if (arguments.input.empty()) {
     refuse_without_input(arguments);
     return settle_files(arguments);
@@ -164,6 +187,34 @@ void settle_arguments(PatchArguments& arguments, const CommonOptions& common) {
   settle_apply(arguments);
   settle_output(arguments);
   settle_files(arguments);
+}
+
+bool wants_image(const PatchArguments& arguments) {
+  return !arguments.oci.empty() || !arguments.oci_archive.empty();
+}
+
+ImageOptions image_options(const PatchArguments& arguments) {
+  ImageOptions options;
+  options.rewrite = rewrite_options(arguments);
+  options.layers = arguments.delta ? ImageOptions::Layers::delta : ImageOptions::Layers::whole;
+  options.name = arguments.image_name;
+  if (!arguments.oci_archive.empty()) {
+    options.form = ImageOptions::Form::archive;
+    options.path = arguments.oci_archive;
+  } else {
+    // A tag is what stands behind a colon in the last part of the path.
+    const std::size_t slash = arguments.oci.rfind('/');
+    const std::size_t colon = arguments.oci.find(':', slash == std::string::npos ? 0 : slash);
+    options.path = arguments.oci.substr(0, colon);
+    if (colon != std::string::npos && options.name.empty()) options.name = arguments.oci.substr(colon + 1);
+    if (options.path.empty() || (colon != std::string::npos && colon + 1 == arguments.oci.size()))
+      usage("--oci " + arguments.oci + ": LAYOUT or LAYOUT:TAG is wanted");
+  }
+  const bool plain = std::all_of(options.name.begin(), options.name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("._-/:@").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (!plain) usage("the image name \"" + options.name + "\" is no reference");
+  return options;
 }
 
 RewriteOptions rewrite_options(const PatchArguments& arguments) {

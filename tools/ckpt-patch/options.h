@@ -30,6 +30,10 @@ struct PatchArguments {
   bool record = false;
   std::string compress;
   std::string verify;
+  std::string oci;
+  std::string oci_archive;
+  std::string image_name;
+  bool delta = false;
 };
 
 struct PatchContext {
@@ -43,6 +47,9 @@ void add_patch_options(CLI::App& app, PatchArguments& arguments);
 /// Throws Error(invalid_argument) for combinations that make no sense.
 void settle_arguments(PatchArguments& arguments, const CommonOptions& common);
 
+/// Where --oci or --oci-archive puts the image. Throws Error(invalid_argument) for a name that is none.
+ImageOptions image_options(const PatchArguments& arguments);
+bool wants_image(const PatchArguments& arguments);
 RewriteOptions rewrite_options(const PatchArguments& arguments);
 ExternalFormat external_format(const PatchArguments& arguments);
 

@@ -42,4 +42,33 @@ CKPT_API RewriteReport rewrite_to_file(const Checkpoint& checkpoint, const Plan&
 CKPT_API RewriteReport rewrite_to_stream(const Checkpoint& checkpoint, const Plan& plan, int fd,
                                          const RewriteOptions& options = {});
 
+/// A checkpoint image: what CRI-O, containerd 2.1 to 2.3 and Podman restore by its name (engines.md 5.3).
+struct ImageOptions {
+  enum class Form {
+    layout,   ///< a directory; one that is there grows
+    archive,  ///< an oci-archive: one tar
+  } form = Form::layout;
+  std::string path;
+  /// Full name, "registry/name:tag"; empty: localhost/checkpoint-CONTAINER:latest.
+  std::string name;
+  enum class Layers {
+    whole,  ///< one layer with the patched archive
+    delta,  ///< the image that was opened, and one small layer with the changed members over its own
+  } layers = Layers::whole;
+  RewriteOptions rewrite;
+};
+
+struct ImageReport {
+  std::string name;
+  std::string digest;                ///< of the manifest, "sha256:..."
+  std::uint64_t layer_bytes = 0;     ///< size of the layer that was written
+  std::uint64_t members_changed = 0;
+  /// Layers that the manifest names and the layout does not hold: a registry that has the base image has them.
+  std::uint64_t layers_elsewhere = 0;
+};
+
+/// Writes the patched checkpoint as an image with the annotations that the three engines look for. Blobs come first,
+/// the index last. Throws what rewrite_to_file throws, and Error(invalid_argument) for a delta over what is no image.
+CKPT_API ImageReport rewrite_to_image(const Checkpoint& checkpoint, const Plan& plan, const ImageOptions& options);
+
 }  // namespace ckpt
