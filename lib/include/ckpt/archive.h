@@ -90,4 +90,10 @@ class CKPT_API Archive {
   std::shared_ptr<Impl> impl_;
 };
 
+/// The content of a regular file in pieces, unpacked when it is compressed (told by content). `sink` may throw.
+/// Throws Error(io | corrupt), Error(invalid_argument) for what is no regular file.
+CKPT_API void stream_file(const std::string& path, const std::function<void(std::string_view)>& sink);
+/// The same from a descriptor that cannot be rewound. It is not closed.
+CKPT_API void stream_descriptor(int fd, const std::string& name, const std::function<void(std::string_view)>& sink);
+
 }  // namespace ckpt
