@@ -40,11 +40,18 @@ struct Member {
   std::uint64_t end_offset = 0;     ///< after content and padding: where the next member begins
 };
 
+/// What to do about member names that lead out of the archive (absolute, "..", empty).
+enum class UnsafeNames {
+  refuse,  ///< Error(corrupt)
+  keep,    ///< they are members like others, so that an audit can name them; never extract such an archive
+};
+
 struct ArchiveOptions {
   Limits limits;
   /// Which members are worth keeping in memory when the archive cannot be read at random (compressed, a pipe).
   /// Others are read again from the start when asked for. Absent: none.
   std::function<bool(const Member&)> keep;
+  UnsafeNames unsafe_names = UnsafeNames::refuse;
 };
 
 /// A checkpoint archive's members: a tar in any compression, or a directory. Immutable after open; copies share state.
