@@ -34,6 +34,7 @@ Action add_check(CLI::App& app, Context context);
 Action add_explain(CLI::App& app, Context context);
 Action add_audit(CLI::App& app, Context context);
 Action add_list(CLI::App& app, Context context);
+Action add_diff(CLI::App& app, Context context);
 
 /// All commands in the order of --help.
 const std::vector<AddCommand>& all_commands();
