@@ -61,6 +61,8 @@ std::string related_text(const std::vector<Diagnosis>& related) {
 std::string errors_text(const Explanation& explanation) {
   if (explanation.outcome == LogOutcome::succeeded) return "\nNothing failed.\n";
   std::string text = "\nNo known cause.";
+  if (explanation.last_errors.empty() && explanation.noise > 0)
+    return text + " Only harmless lines are here; engines print the first line of CRIU's log, so look at all of it.\n";
   if (explanation.last_errors.empty()) return text + " There is no error line either; a higher log level says more.\n";
   text += explanation.first_error ? fmt::format(" The first error line is the likeliest:\n  line {}: {}\n",
                                                 explanation.first_error->number, safe(explanation.first_error->text))
