@@ -25,7 +25,8 @@ bool is_plain_file(const Source& source) {
 void stream_source(const Source& source, const std::function<void(std::string_view)>& sink) {
   std::vector<char> block(1U << 18);
   if (is_plain_file(source)) {
-    for (std::uint64_t at = 0; const std::size_t got = source.read_at(at, block.data(), block.size()); at += got)
+    std::size_t got = 0;
+    for (std::uint64_t at = 0; (got = source.read_at(at, block.data(), block.size())) > 0; at += got)
       sink({block.data(), got});
     return;
   }

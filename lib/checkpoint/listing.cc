@@ -174,7 +174,8 @@ std::optional<std::int64_t> seconds_of_rfc3339(std::string_view time) {
                                          std::chrono::day(static_cast<unsigned>(*day))};
   if (!date.ok()) return std::nullopt;
   const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
-  return days * 86400 + *hour * 3600 + *minute * 60 + *second - *offset;
+  const std::int64_t hours = days * 24 + *hour;
+  return (hours * 60 + *minute) * 60 + *second - *offset;
 }
 
 std::string rfc3339_of_seconds(std::int64_t seconds) {

@@ -63,6 +63,7 @@ const Index& catalogue_index() {
   static const Index kIndex = [] {
     auto alternatives = alternatives_of_catalogue();
     std::vector<std::string> words;
+    words.reserve(alternatives.size() + kSigns.size());
     for (const Alternative& alternative : alternatives) words.push_back(alternative.pattern.anchor());
     for (const auto& [text, sign] : kSigns) words.emplace_back(text);
     return Index{std::move(alternatives), WordFinder(words)};

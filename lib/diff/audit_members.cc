@@ -59,13 +59,9 @@ class TarAudit {
 
   /// Something is unpacked below what the same tar made a symlink before.
   void through_link(const Member& member) {
-    for (std::size_t slash = member.name.find('/'); slash != std::string::npos;
-         slash = member.name.find('/', slash + 1))
-      if (symlinks_.count(member.name.substr(0, slash)) != 0) {
-        add(Danger::high, "name.through_link", member.name,
-            "lies below " + member.name.substr(0, slash) + ", which the same tar makes a symlink", kDoNotImport);
-        return;
-      }
+    if (const std::string link = link_above(member.name); !link.empty())
+      return add(Danger::high, "name.through_link", member.name,
+                 "lies below " + link + ", which the same tar makes a symlink", kDoNotImport);
     if (member.type == MemberType::symlink)
       symlinks_.insert(member.name);
     else
@@ -87,9 +83,18 @@ class TarAudit {
   }
 
  private:
+  // Longer paths than the kernel takes are not unpacked.
+  std::string link_above(std::string_view name) const {
+    constexpr std::size_t kPathMax = 4096;
+    if (symlinks_.empty()) return {};
+    for (std::size_t slash = name.find('/'); slash < kPathMax; slash = name.find('/', slash + 1))
+      if (symlinks_.find(name.substr(0, slash)) != symlinks_.end()) return std::string(name.substr(0, slash));
+    return {};
+  }
+
   Auditor& auditor_;
   std::string prefix_;
-  std::set<std::string> symlinks_;
+  std::set<std::string, std::less<>> symlinks_;
   std::map<std::string, std::size_t> counts_;
 };
 

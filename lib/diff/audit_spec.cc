@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 
 #include "base/paths.h"
 #include "checkpoint/impl.h"
@@ -28,7 +30,9 @@ void audit_deleted_files(Auditor& auditor) {
 }
 
 void audit_bind_mounts(Auditor& auditor) {
-  const auto& spec = auditor.checkpoint.impl().spec;
+  std::set<std::string> destinations;
+  if (const auto& spec = auditor.checkpoint.impl().spec)
+    for (const SpecMount& mount : spec->mounts) destinations.insert(mount.destination);
   const Json list = auditor.document("bind.mounts");
   for (const Json& item : list.items()) {
     const std::string& source = item["source"].as_string();
@@ -39,8 +43,7 @@ void audit_bind_mounts(Auditor& auditor) {
                   "do not import this archive");
       continue;
     }
-    const bool known = spec && std::any_of(spec->mounts.begin(), spec->mounts.end(),
-                                           [&](const SpecMount& mount) { return mount.destination == destination; });
+    const bool known = destinations.count(destination) != 0;
     auditor.add(known ? Danger::low : Danger::medium, known ? "bind.creates" : "bind.unknown", destination,
                 "CRI-O creates " + source + " on the host when it is not there" +
                     (known ? "" : ", though spec.dump has no such mount"),

@@ -46,18 +46,14 @@ Items facts_of(const Checkpoint& checkpoint) {
   return items;
 }
 
-std::string mountpoint_of(const Checkpoint& checkpoint, std::uint32_t mnt_id) {
-  for (const Mount& mount : checkpoint.mounts())
-    if (mount.mnt_id == mnt_id) return mount.mountpoint;
-  return {};
-}
-
 Items mounts_of(const Checkpoint& checkpoint) {
+  std::map<std::uint32_t, std::string> mountpoints;
+  for (const Mount& mount : checkpoint.mounts()) mountpoints.emplace(mount.mnt_id, mount.mountpoint);
   Items items;
   for (const Mount& mount : checkpoint.mounts()) {
     Json value = Json::object();
     value.set("source", mount.source).set("ext_key", mount.ext_key ? Json(*mount.ext_key) : Json());
-    value.set("parent", mountpoint_of(checkpoint, mount.parent_mnt_id)).set("flags", mount.flags);
+    value.set("parent", mountpoints[mount.parent_mnt_id]).set("flags", mount.flags);
     value.set("fstype", mount.fstype).set("shared", mount.shared_id != 0).set("slave", mount.master_id != 0);
     value.set("hidden", mount.hidden);
     items.push_back({mount.mountpoint, std::move(value), who_mounts(mount)});

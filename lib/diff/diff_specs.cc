@@ -79,7 +79,9 @@ Items hooks_of(const Json& spec) {
       const std::string path = text_of(hook["path"]);
       Json value = Json::object();
       value.set("args", hook["args"]).set("timeout", hook["timeout"]);
-      items.push_back({stage + " " + path, std::move(value), who_hooks(path)});
+      std::string name = stage;
+      name.append(" ").append(path);
+      items.push_back({std::move(name), std::move(value), who_hooks(path)});
     }
   return items;
 }

@@ -16,8 +16,8 @@ std::string age_of(const ListedCheckpoint& listed, std::int64_t now) {
   const std::int64_t age = now - seconds_of_rfc3339(listed.checkpointed).value_or(listed.modified);
   if (age < 0) return "0s";
   if (age < 120) return fmt::format("{}s", age);
-  if (age < 120 * 60) return fmt::format("{}m", age / 60);
-  if (age < 48 * 3600) return fmt::format("{}h", age / 3600);
+  if (age < 7200) return fmt::format("{}m", age / 60);
+  if (age < 172800) return fmt::format("{}h", age / 3600);
   return fmt::format("{}d", age / 86400);
 }
 
