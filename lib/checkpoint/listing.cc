@@ -115,16 +115,19 @@ bool is_no_checkpoint(const Error& error) {
   return error.code() == ErrorCode::corrupt && error.detail().rfind("not a container checkpoint", 0) == 0;
 }
 
+std::uint64_t file_bytes(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
 std::optional<ListedCheckpoint> listed_of(const std::string& directory, const std::string& file, const Limits& limits) {
   ListedCheckpoint listed;
   listed.file = file;
   const std::string path = directory + "/" + file;
   const auto name = parse_kubelet_name(file);
   struct stat status {};
-  if (::stat(path.c_str(), &status) == 0) {
-    listed.modified = status.st_mtime;
-    if (S_ISREG(status.st_mode)) listed.bytes = static_cast<std::uint64_t>(status.st_size);
-  }
+  if (::stat(path.c_str(), &status) == 0) listed.modified = status.st_mtime;
+  listed.bytes = file_bytes(path);
   try {
     CheckpointOptions options;
     options.limits = limits;
@@ -186,10 +189,19 @@ std::string rfc3339_of_seconds(std::int64_t seconds) {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-std::vector<ListedCheckpoint> list_checkpoints(const std::string& directory, const Limits& limits) {
+std::vector<ListedCheckpoint> list_checkpoints(
+    const std::string& directory, const Limits& limits,
+    const std::function<void(std::uint64_t done, std::uint64_t total)>& progress) {
+  const std::vector<std::string> files = candidates_in(directory, limits);
+  std::uint64_t total = 0;
+  for (const std::string& file : files) total += file_bytes(directory + "/" + file);
   std::vector<ListedCheckpoint> all;
-  for (const std::string& file : candidates_in(directory, limits))
+  std::uint64_t done = 0;
+  for (const std::string& file : files) {
+    if (progress) progress(std::min(done, total), total);
     if (auto listed = listed_of(directory, file, limits)) all.push_back(std::move(*listed));
+    done += file_bytes(directory + "/" + file);
+  }
   return all;
 }
 

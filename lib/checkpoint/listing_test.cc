@@ -75,7 +75,16 @@ TEST_CASE("a directory's checkpoints are listed, damaged ones with the reason") 
   directory.write("unpacked/checkpoint/inventory.img", "");
   directory.write("empty/x", "");
 
-  const auto all = list_checkpoints(directory.path());
+  std::uint64_t last = 0;
+  std::size_t steps = 0;
+  const auto all = list_checkpoints(directory.path(), {}, [&](std::uint64_t done, std::uint64_t total) {
+    CHECK(done >= last);
+    CHECK(done <= total);
+    last = done;
+    ++steps;
+  });
+  CHECK(steps == 6);
+  CHECK(last > 0);
   REQUIRE(all.size() == 5);
   CHECK(all[0].file == "checkpoint-gone_default-counter-2024-01-02T03:04:05Z.tar");
   CHECK(all[0].pod == "gone");

@@ -98,6 +98,25 @@ void audit_annotations(Auditor& auditor) {
   }
 }
 
+// "host:5000/a/b" of "host:5000/a/b:tag" or "host:5000/a/b@sha256:...".
+std::string repository_of(const std::string& reference) {
+  const std::string name = reference.substr(0, reference.find('@'));
+  const std::size_t slash = name.rfind('/');
+  return name.substr(0, name.find(':', slash == std::string::npos ? 0 : slash));
+}
+
+void audit_base_image(Auditor& auditor) {
+  if (auditor.checkpoint.engine() != Engine::containerd) return;
+  const Json config = auditor.document("config.dump");
+  const std::string& reference = config["rootfsImageRef"].as_string();
+  const std::string& name = config["rootfsImageName"].as_string();
+  if (reference.find('@') == std::string::npos || name.empty() || repository_of(reference) == repository_of(name))
+    return;
+  auditor.add(Danger::medium, "image.retag", name,
+              "containerd without the fix of CVE-2026-50195 pulls " + reference + " and gives it this name",
+              "see that the two are the same image, or update containerd");
+}
+
 // Places of a host that give whoever has them the host.
 bool is_sensitive(const std::string& source) {
   static constexpr std::array<std::string_view, 16> kBelow = {"/etc",
@@ -169,6 +188,7 @@ void audit_lists(Auditor& auditor) {
 
 void audit_spec(Auditor& auditor) {
   audit_hidden_mounts(auditor);
+  auditor.guard([&] { audit_base_image(auditor); });
   if (!auditor.checkpoint.impl().spec) return;
   audit_hooks(auditor);
   audit_annotations(auditor);

@@ -195,6 +195,19 @@ TEST_CASE("mounts and devices of the host") {
             .findings.empty());
 }
 
+TEST_CASE("a base image under another's name") {
+  const auto config = [](const std::string& reference) {
+    return audited(quiet()
+                       .file("status.dump", "{}")
+                       .file("config.dump", R"({"rootfsImageName": "docker.io/library/nginx:1", "rootfsImageRef": ")" +
+                                                reference + "\"}"));
+  };
+  check_only(config("evil.example:5000/x@sha256:00"), Danger::medium, "image.retag", "docker.io/library/nginx:1");
+  CHECK(config("docker.io/library/nginx@sha256:00").findings.empty());
+  CHECK(config("docker.io/library/nginx:2@sha256:00").findings.empty());
+  CHECK(config("sha256:00").findings.empty());
+}
+
 TEST_CASE("rights and secrets") {
   check_only(audited_spec(R"("process": {"capabilities": {"bounding": ["CAP_KILL", "CAP_SYS_ADMIN"]}})"),
              Danger::medium, "right.capabilities", "process.capabilities");

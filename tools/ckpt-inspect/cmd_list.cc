@@ -6,6 +6,7 @@
 
 #include "ckpt/listing.h"
 #include "commands.h"
+#include "common/progress.h"
 
 namespace ckpt::tool {
 
@@ -53,8 +54,13 @@ Json listed_json(const std::string& directory, const ListedCheckpoint& listed) {
   return json.set("damaged", !listed.problems.empty()).set("problems", std::move(problems));
 }
 
+std::vector<ListedCheckpoint> list_with_progress(const std::string& directory) {
+  Progress progress;
+  return list_checkpoints(directory, {}, progress.callback());
+}
+
 int run(const std::string& directory, Context context) {
-  const std::vector<ListedCheckpoint> all = list_checkpoints(directory);
+  const std::vector<ListedCheckpoint> all = list_with_progress(directory);
   Json list = Json::array();
   int status = kYes;
   for (const ListedCheckpoint& listed : all) {

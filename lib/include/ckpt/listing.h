@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,7 +47,10 @@ struct ListedCheckpoint {
 
 /// The checkpoints of a directory in name order: files named like archives (.tar, .tar.gz, .tgz, .tar.zst ...) and
 /// directories that hold one. Archives that are no checkpoints are left out unless the kubelet named them.
+/// `progress` gets the bytes on disk looked at so far and in all, from the calling thread.
 /// Throws Error(io | limit_exceeded) when the directory itself cannot be read.
-CKPT_API std::vector<ListedCheckpoint> list_checkpoints(const std::string& directory, const Limits& limits = {});
+CKPT_API std::vector<ListedCheckpoint> list_checkpoints(
+    const std::string& directory, const Limits& limits = {},
+    const std::function<void(std::uint64_t done, std::uint64_t total)>& progress = {});
 
 }  // namespace ckpt
