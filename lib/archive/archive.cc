@@ -25,6 +25,7 @@ Archive open_source(std::shared_ptr<Source> source, const std::string& name, con
   auto impl = std::make_shared<Archive::Impl>();
   impl->name = name;
   impl->limits = options.limits;
+  impl->unsafe_names = options.unsafe_names;
   impl->source = std::move(source);
   if (impl->source->seekable() && impl->source->length() == 0)
     throw Error(ErrorCode::corrupt, Where{name, {}, {}, {}}, "the file is empty");
@@ -43,6 +44,7 @@ Archive open_directory(const std::string& path, const ArchiveOptions& options) {
   auto impl = std::make_shared<Archive::Impl>();
   impl->name = path;
   impl->limits = options.limits;
+  impl->unsafe_names = options.unsafe_names;
   impl->directory = true;
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) io_error(path, "cannot open");
@@ -132,7 +134,7 @@ void Archive::Impl::require_name(const Member& member) const {
   if (member.raw_name.size() > limits.max_name_bytes || member.link_target.size() > limits.max_name_bytes)
     throw Error(ErrorCode::limit_exceeded, Where{name, member.name.substr(0, 64) + "...", {}, {}},
                 "a name longer than max_name_bytes, " + std::to_string(limits.max_name_bytes));
-  if (!is_safe_name(member.raw_name))
+  if (unsafe_names == UnsafeNames::refuse && !is_safe_name(member.raw_name))
     throw Error(ErrorCode::corrupt, Where{name, member.raw_name, {}, {}},
                 "a member's name leads out of the archive (absolute, \"..\" or empty)");
 }

@@ -16,6 +16,7 @@ struct CKPT_LOCAL Archive::Impl {
   bool directory = false;
   Compression compression = Compression::none;
   Limits limits;
+  UnsafeNames unsafe_names = UnsafeNames::refuse;
   std::vector<Member> members;
   std::map<std::string, std::size_t, std::less<>> last;  ///< cleaned name to the index that counts
   std::vector<std::string> duplicates;

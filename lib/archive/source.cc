@@ -114,10 +114,12 @@ void TarStream::open(Form form) {
     archive_read_support_filter_xz(handle);
     archive_read_support_filter_bzip2(handle);
   }
-  if (form == Form::tar)
+  if (form == Form::tar) {
     archive_read_support_format_tar(handle);
-  else
+  } else {
     archive_read_support_format_raw(handle);
+    archive_read_support_format_empty(handle);
+  }
   archive_read_set_read_callback(handle, on_read);
   if (source_.seekable() && !unpacker_) archive_read_set_skip_callback(handle, on_skip);
   archive_read_set_callback_data(handle, this);

@@ -85,7 +85,7 @@ void find_image_prefix(Checkpoint::Impl& checkpoint) {
 }  // namespace
 
 void open_sources(Checkpoint::Impl& checkpoint, const std::string& path, const CheckpointOptions& options) {
-  const ArchiveOptions archive_options{options.limits, worth_keeping};
+  const ArchiveOptions archive_options{options.limits, worth_keeping, options.unsafe_names};
   const Archive outer = open_outer(path, options, archive_options);
   if (is_image_layout(outer)) {
     open_image_layers(checkpoint, outer, archive_options);

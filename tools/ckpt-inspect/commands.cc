@@ -4,8 +4,8 @@
 namespace ckpt::tool {
 
 const std::vector<AddCommand>& all_commands() {
-  static const std::vector<AddCommand> kCommands = {add_show, add_mounts, add_devices, add_gpu,
-                                                    add_ls,   add_cat,    add_check,  add_node};
+  static const std::vector<AddCommand> kCommands = {add_show,  add_mounts,  add_devices, add_gpu,  add_ls,   add_cat,
+                                                    add_check, add_explain, add_audit,   add_list, add_diff, add_node};
   return kCommands;
 }
 

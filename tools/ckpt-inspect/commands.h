@@ -32,6 +32,10 @@ Action add_ls(CLI::App& app, Context context);
 Action add_cat(CLI::App& app, Context context);
 Action add_check(CLI::App& app, Context context);
 Action add_node(CLI::App& app, Context context);
+Action add_explain(CLI::App& app, Context context);
+Action add_audit(CLI::App& app, Context context);
+Action add_list(CLI::App& app, Context context);
+Action add_diff(CLI::App& app, Context context);
 
 /// All commands in the order of --help.
 const std::vector<AddCommand>& all_commands();

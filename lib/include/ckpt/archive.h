@@ -40,11 +40,18 @@ struct Member {
   std::uint64_t end_offset = 0;     ///< after content and padding: where the next member begins
 };
 
+/// What to do about member names that lead out of the archive (absolute, "..", empty).
+enum class UnsafeNames {
+  refuse,  ///< Error(corrupt)
+  keep,    ///< they are members like others, so that an audit can name them; never extract such an archive
+};
+
 struct ArchiveOptions {
   Limits limits;
   /// Which members are worth keeping in memory when the archive cannot be read at random (compressed, a pipe).
   /// Others are read again from the start when asked for. Absent: none.
   std::function<bool(const Member&)> keep;
+  UnsafeNames unsafe_names = UnsafeNames::refuse;
 };
 
 /// A checkpoint archive's members: a tar in any compression, or a directory. Immutable after open; copies share state.
@@ -89,5 +96,11 @@ class CKPT_API Archive {
  private:
   std::shared_ptr<Impl> impl_;
 };
+
+/// The content of a regular file in pieces, unpacked when it is compressed (told by content). `sink` may throw.
+/// Throws Error(io | corrupt), Error(invalid_argument) for what is no regular file.
+CKPT_API void stream_file(const std::string& path, const std::function<void(std::string_view)>& sink);
+/// The same from a descriptor that cannot be rewound. It is not closed.
+CKPT_API void stream_descriptor(int fd, const std::string& name, const std::function<void(std::string_view)>& sink);
 
 }  // namespace ckpt

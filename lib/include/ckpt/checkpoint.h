@@ -169,6 +169,7 @@ struct CheckpointOptions {
   Limits limits;
   /// Where a pipe is spooled when it has to be read twice (patch). Empty: never spooled.
   std::string spool_directory;
+  UnsafeNames unsafe_names = UnsafeNames::refuse;
 };
 
 /// One container checkpoint as a value. Immutable after open; copies share state.

@@ -16,6 +16,7 @@ struct Limits {
   std::uint64_t max_entry_bytes = 64ULL << 20;   ///< one entry of a CRIU image
   std::uint32_t max_nesting = 128;               ///< depth of JSON, YAML and nested messages
   std::uint64_t max_document_nodes = 4'000'000;  ///< values in one JSON or YAML document, aliases expanded
+  std::uint64_t max_log_bytes = 16ULL << 30;     ///< a log, unpacked; only a line of it is held in memory
   std::uint32_t max_cdi_files = 4096;            ///< CDI files in one registry
 };
 
