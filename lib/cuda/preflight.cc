@@ -81,7 +81,7 @@ void check_host_memory(const Fleet& fleet, const Processes& processes, Findings&
   const std::uint64_t needed = bytes + bytes / 10;
   const std::string text = fleet.node().proc.read("meminfo").value_or("");
   const auto available = leading_number(field_of(text, "MemAvailable"));
-  if (available && *available < (needed >> 10))
+  if (available && *available << 10 < needed)
     findings.push_back(
         {"host_memory", true, "host memory",
          mebibytes(needed) + " are needed for the GPU memory, " + mebibytes(*available << 10) + " are available",

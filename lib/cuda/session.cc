@@ -27,6 +27,7 @@ class GpuSession::Impl {
   GpuResult resume(Operation& operation);
   GpuResult single(const GpuRequest& request, Operation& operation);
   bool lock_all(const GpuSelection& selection, Operation& operation);
+  std::vector<GpuProcess> look_again(GpuSelection selection);
   bool checkpoint_all(const GpuRequest& request, Operation& operation);
   bool interrupted(Operation& operation) const;
   GpuRecord record_of(const GpuResult& report);
@@ -86,13 +87,29 @@ bool GpuSession::Impl::interrupted(Operation& operation) const {
   return true;
 }
 
+// The selected processes once more, without those that have ended since.
+std::vector<GpuProcess> GpuSession::Impl::look_again(GpuSelection selection) {
+  selection.pids.clear();
+  const cuda::Proc& proc = fleet.node().proc;
+  auto& trees = selection.trees;
+  trees.erase(std::remove_if(trees.begin(), trees.end(), [&](std::uint32_t pid) { return !proc.exists(pid); }),
+              trees.end());
+  try {
+    return fleet.processes(selection);
+  } catch (const Error& error) {
+    // The container or the control group is gone, and with it what could be new.
+    if (error.code() != ErrorCode::invalid_argument) throw;
+    return {};
+  }
+}
+
 // A process may fork or initialise CUDA while the others are being locked; a few rounds find those too.
 bool GpuSession::Impl::lock_all(const GpuSelection& selection, Operation& operation) {
   constexpr int kRounds = 4;
   for (int round = 0; round < kRounds; ++round) {
     if (!operation.apply(Op::lock, {GpuState::running})) return false;
     if (interrupted(operation)) return false;
-    if (!operation.adopt(fleet.processes(selection))) return true;
+    if (!operation.adopt(look_again(selection))) return true;
   }
   operation.fail("new CUDA processes kept appearing");
   return false;

@@ -31,9 +31,9 @@ constexpr Milliseconds kGreetingLimit{60'000};
 [[noreturn]] void become_worker(int socket, pid_t parent, const Libraries& libraries) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(0);
-  ::signal(SIGINT, SIG_IGN);
-  ::signal(SIGTERM, SIG_IGN);
-  ::signal(SIGHUP, SIG_IGN);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN);
+  // Handlers of the program it was forked from are not for a driver's crash.
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) ::signal(signal, SIG_DFL);
   serve(socket, libraries);
 }
 
