@@ -44,8 +44,10 @@ GpuFinding unreachable_finding(const GpuProcess& process) {
 void check_process(const GpuProcess& process, const GpuRequest& request, Findings& findings) {
   if (process.kind == GpuKind::unreachable) findings.push_back(unreachable_finding(process));
   if (process.kind != GpuKind::cuda) return;
+  // A recovery brings back the others all the same.
   if (process.state == GpuState::failed)
-    findings.push_back({"failed", true, subject_of(process), "CUDA in it has failed for good", "kill it"});
+    findings.push_back(
+        {"failed", request.verb != GpuVerb::recover, subject_of(process), "CUDA in it has failed for good", "kill it"});
   if (process.state == GpuState::unknown)
     findings.push_back({"no_answer", true, subject_of(process), "its state cannot be read: " + process.trouble,
                         "another call may be under way; ckpt-gpu recover waits for it"});

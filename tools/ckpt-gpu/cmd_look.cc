@@ -11,13 +11,19 @@ namespace {
 
 bool is_cuda(const GpuProcess& process) { return process.kind == GpuKind::cuda; }
 
-// What a listing tells by its exit status.
+// What a listing tells by its exit status: a question that was refused is another matter than one without an answer.
 int status_of_processes(const std::vector<GpuProcess>& processes) {
-  const bool silent = std::any_of(processes.begin(), processes.end(), [](const GpuProcess& process) {
-    return process.kind == GpuKind::unreachable || (is_cuda(process) && process.state == GpuState::unknown);
-  });
-  if (silent) return kTimedOut;
-  return std::any_of(processes.begin(), processes.end(), is_cuda) ? kYes : kNoProcess;
+  int status = kNoProcess;
+  for (const GpuProcess& process : processes) {
+    const bool unknown =
+        process.kind == GpuKind::unreachable || (is_cuda(process) && process.state == GpuState::unknown);
+    const bool waits =
+        process.trouble == "stopped" || process.trouble == "frozen" || process.trouble == "no answer from the driver";
+    if (unknown && !waits) return kTrouble;
+    if (unknown) status = kTimedOut;
+    if (is_cuda(process) && status == kNoProcess) status = kYes;
+  }
+  return status;
 }
 
 void say_trouble(const std::vector<GpuProcess>& processes, Console& console) {

@@ -214,7 +214,7 @@ class CKPT_API GpuSession {
   std::string restore_hugepages();
 
  private:
-  class Impl;
+  class CKPT_LOCAL Impl;
   std::unique_ptr<Impl> impl_;
 };
 
