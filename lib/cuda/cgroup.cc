@@ -27,9 +27,10 @@ void gather(const std::string& directory, std::set<std::uint32_t>& pids, std::si
     if (pid && *pid > 0) pids.insert(static_cast<std::uint32_t>(*pid));
     at = end + 1;
   }
+  const std::string prefix = directory + "/";
   for (const std::string& name : names_in(directory)) {
     struct stat found {};
-    const std::string below = directory + "/" + name;
+    const std::string below = prefix + name;
     if (::lstat(below.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) gather(below, pids, groups);
   }
 }

@@ -108,15 +108,15 @@ void add_podman(const std::string& root, Found& found) {
   for (const char* directory : kPodman) {
     const std::string path = root + directory + "containers.json";
     const Json document = read_json(path);
+    // "/var/lib/containers/storage/overlay-containers/" has its other half below /run.
+    const std::string run = root + "/run" + (directory + std::string_view("/var/lib").size());
     for (const Json& item : document.items()) {
       GpuContainer container;
       container.id = item["id"].as_string();
       container.name = item["names"][0].as_string();
       container.engine = "podman";
       container.file = path;
-      const std::string drivers = std::string(base_name(directory_name(path)));
-      if (container.id.find('/') == std::string::npos)
-        container.pid = pid_in(root + "/run/containers/storage/" + drivers + "/" + container.id + "/userdata/pidfile");
+      if (container.id.find('/') == std::string::npos) container.pid = pid_in(run + container.id + "/userdata/pidfile");
       add(found, std::move(container));
     }
   }

@@ -27,6 +27,7 @@ std::string refusal(const std::string& map) {
 
 std::vector<std::string> codes(const std::vector<GpuFinding>& findings) {
   std::vector<std::string> codes;
+  codes.reserve(findings.size());
   for (const GpuFinding& finding : findings) codes.push_back(finding.code);
   return codes;
 }

@@ -140,6 +140,7 @@ void Fleet::identify(std::vector<GpuProcess>& processes, const GpuSelection& sel
 
 void Fleet::read_states(const std::vector<GpuProcess*>& processes, Milliseconds limit) {
   std::vector<Call> calls;
+  calls.reserve(processes.size());
   for (const GpuProcess* process : processes) calls.push_back({Op::state, process->pid, 0, limit});
   const std::vector<Answer> answers = worker_.run(calls);
   for (std::size_t index = 0; index < processes.size(); ++index) {

@@ -60,7 +60,7 @@ int take_lock(const std::string& root) {
 }
 
 std::string put_back(const std::string& root) {
-  const std::string word = chosen(read_some(saved_file(root), 64).value_or(""));
+  std::string word = chosen(read_some(saved_file(root), 64).value_or(""));
   if (!word.empty()) write_setting(root, word);
   ::unlink(saved_file(root).c_str());
   return word;

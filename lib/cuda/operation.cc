@@ -46,6 +46,8 @@ struct Operation::Target {
   Target(Target&& other) noexcept
       : step(std::move(other.step)), fd(std::exchange(other.fd, -1)), timed_out(other.timed_out) {}
   Target& operator=(Target&&) = delete;
+  Target(const Target&) = delete;
+  Target& operator=(const Target&) = delete;
 
   bool exited() const {
     pollfd watched{fd, POLLIN, 0};
@@ -142,6 +144,7 @@ void Operation::note(Op op, Target& target, const Answer& answer) {
 
 void Operation::reread(const std::vector<Target*>& targets) {
   std::vector<GpuProcess*> asked;
+  asked.reserve(targets.size());
   for (Target* target : targets) asked.push_back(&target->step.process);
   fleet_.read_states(asked, fleet_.question_limit());
   for (Target* target : targets) {

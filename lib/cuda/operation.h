@@ -15,6 +15,8 @@ class Operation {
  public:
   Operation(Fleet& fleet, const GpuRequest& request, const std::vector<GpuProcess>& processes);
   ~Operation();
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
 
   /// Takes up CUDA processes that appeared since; true when there were any.
   bool adopt(const std::vector<GpuProcess>& processes);

@@ -11,7 +11,7 @@
 
 namespace ckpt::cuda {
 
-inline constexpr std::size_t kPacketBytes = 160 * 1024;
+inline constexpr std::size_t kPacketBytes = std::size_t{160} * 1024;
 inline constexpr std::uint32_t kMostPairs = 1024;
 
 /// What the worker is asked; `pairs` follow it in the packet.

@@ -45,9 +45,10 @@ bool has_variable(std::string_view environment, std::string_view name) {
 bool has_nccl_thread(const std::string& directory) {
   constexpr std::size_t kMostThreads = 4096;
   std::size_t seen = 0;
-  for (const std::string& thread : names_in(directory + "/task")) {
+  const std::string tasks = directory + "/task/";
+  for (std::string& thread : names_in(tasks)) {
     if (++seen > kMostThreads) break;
-    const std::string comm = read_some(directory + "/task/" + thread + "/comm", 64).value_or("");
+    const std::string comm = read_some(tasks + thread.append("/comm"), 64).value_or("");
     if (comm.rfind("pt_nccl", 0) == 0 || comm.rfind("nccl", 0) == 0 || comm.rfind("NCCL", 0) == 0) return true;
   }
   return false;
@@ -56,9 +57,10 @@ bool has_nccl_thread(const std::string& directory) {
 std::vector<std::uint32_t> open_minors(const std::string& directory) {
   std::set<std::uint32_t> minors;
   const std::string prefix = "/dev/nvidia";
-  for (const std::string& fd : names_in(directory + "/fd")) {
+  const std::string fds = directory + "/fd/";
+  for (const std::string& fd : names_in(fds)) {
     char target[64];
-    const ssize_t size = ::readlink((directory + "/fd/" + fd).c_str(), target, sizeof target);
+    const ssize_t size = ::readlink((fds + fd).c_str(), target, sizeof target);
     if (size <= 0 || size == sizeof target) continue;
     const std::string path(target, static_cast<std::size_t>(size));
     if (path.rfind(prefix, 0) != 0) continue;
@@ -164,7 +166,7 @@ std::string Proc::driver_version() const {
     const std::size_t begin = text.find_first_not_of(" \t\n", at);
     if (begin == std::string::npos) break;
     const std::size_t end = std::min(text.find_first_of(" \t\n", begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
+    std::string word = text.substr(begin, end - begin);
     if (word.find_first_not_of("0123456789.") == std::string::npos && std::count(word.begin(), word.end(), '.') >= 1)
       return word;
     at = end;

@@ -26,7 +26,9 @@ std::vector<GpuDevice> named_devices(const std::vector<std::string>& uuids) {
   std::vector<GpuDevice> devices;
   for (const std::string& uuid : uuids) {
     GpuDevice device;
-    device.uuid = parse_device_map(uuid + "=" + uuid).front().old_uuid;
+    std::string identity = uuid;
+    identity.append("=").append(uuid);
+    device.uuid = parse_device_map(identity).front().old_uuid;
     devices.push_back(std::move(device));
   }
   return devices;

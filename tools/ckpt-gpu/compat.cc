@@ -147,7 +147,7 @@ class Compat {
   GpuAnswer step(GpuCall call) {
     std::vector<GpuPair> map;
     if (call == GpuCall::restore) map = find_device_map(order_.device_map, {}, "");
-    const GpuAnswer answer = session_.call(call, order_.pid, map);
+    GpuAnswer answer = session_.call(call, order_.pid, map);
     if (!answer.arrived || answer.result != 0) throw Complaint{complaint_for(call, order_, answer)};
     return answer;
   }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "common/app.h"
 #include "common/table.h"
 #include "options.h"
@@ -39,7 +41,7 @@ Json step_json(const GpuStep& step) {
   Json result = Json::object();
   result.set("call", step.call).set("code", step.result).set("name", step.result_name).set("text", step.result_text);
   json.set("result", step.call.empty() ? Json() : std::move(result));
-  json.set("elapsed_ms", static_cast<std::uint64_t>(step.elapsed_ms + 0.5));
+  json.set("elapsed_ms", static_cast<std::uint64_t>(std::llround(step.elapsed_ms)));
   json.set("failed", step.failed).set("rolled_back", step.rolled_back);
   return json.set("lost", step.lost).set("gone", step.gone);
 }
