@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ckpt/gpu.h"
+#include "ckpt/error.h"
+#include "ckpt/gpu_map.h"
 #include "ckpt/json.h"
 
 namespace ckpt {
