@@ -57,7 +57,8 @@ bare_each() {
 ours() {
     local pid options=()
     for pid in "${BENCH_PIDS[@]}"; do options+=(--pid "$pid"); done
-    timed "$BUNDLE/ckpt-gpu" --libcuda "$LIBCUDA" "$1" "${options[@]}"
+    # --force: a virtual machine whose memory grows with its use seems to have too little.
+    timed "$BUNDLE/ckpt-gpu" --libcuda "$LIBCUDA" "$1" --force "${options[@]}"
 }
 
 median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
