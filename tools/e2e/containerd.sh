@@ -39,7 +39,7 @@ storage: {filesystem: {rootdirectory: /e2e/registry}}
 http: {addr: 127.0.0.1:5000}
 END
     daemon registry docker-registry serve /e2e/registry.yml
-    wait_until "the registry" in_root 5 busybox nc -z 127.0.0.1 5000
+    wait_until "the registry" in_root 5 bash -c "exec 3<>/dev/tcp/127.0.0.1/5000"
 }
 
 # push_image NAME: busybox and the counting program; the pause image may be the same.
@@ -60,7 +60,6 @@ state = "/run/containerd"
 [grpc]
   address = "$SOCKET"
 [plugins.'io.containerd.cri.v1.images']
-  snapshotter = "native"
   [plugins.'io.containerd.cri.v1.images'.pinned_images]
     sandbox = "$PAUSE_IMAGE"
 [plugins.'io.containerd.cri.v1.runtime']
