@@ -106,8 +106,7 @@ void Archive::stream_all(const std::vector<const Member*>& members,
   if (found < wanted.size()) stream.fail("the archive changed while it was read");
 }
 
-std::vector<std::string> Archive::read_ranges(
-    const std::vector<std::pair<const Member*, ByteRange>>& ranges) const {
+std::vector<std::string> Archive::read_ranges(const std::vector<std::pair<const Member*, ByteRange>>& ranges) const {
   std::vector<std::string> found(ranges.size());
   std::vector<std::pair<const Member*, ByteRange>> missing;
   std::vector<std::size_t> places;

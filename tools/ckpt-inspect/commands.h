@@ -31,6 +31,16 @@ Action add_gpu(CLI::App& app, Context context);
 Action add_ls(CLI::App& app, Context context);
 Action add_cat(CLI::App& app, Context context);
 Action add_check(CLI::App& app, Context context);
+Action add_decode(CLI::App& app, Context context);
+Action add_encode(CLI::App& app, Context context);
+Action add_ps(CLI::App& app, Context context);
+Action add_files(CLI::App& app, Context context);
+Action add_sockets(CLI::App& app, Context context);
+Action add_memory(CLI::App& app, Context context);
+Action add_stats(CLI::App& app, Context context);
+Action add_env(CLI::App& app, Context context);
+Action add_config(CLI::App& app, Context context);
+Action add_spec(CLI::App& app, Context context);
 
 /// All commands in the order of --help.
 const std::vector<AddCommand>& all_commands();

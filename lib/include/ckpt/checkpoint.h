@@ -165,10 +165,17 @@ struct ContainerFacts {
   std::string pod_namespace;
 };
 
+/// What is kept of a compressed archive's memory pages while it is read for the first time.
+enum class Keep {
+  images,     ///< nothing
+  arguments,  ///< arguments and environment of the processes: see read_arguments
+};
+
 struct CheckpointOptions {
   Limits limits;
   /// Where a pipe is spooled when it has to be read twice (patch). Empty: never spooled.
   std::string spool_directory;
+  Keep keep = Keep::images;
 };
 
 /// One container checkpoint as a value. Immutable after open; copies share state.
