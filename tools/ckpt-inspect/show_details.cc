@@ -67,7 +67,8 @@ Json changed_files(Images& images) {
   const Found diff = find(images.checkpoint(), "rootfs-diff.tar");
   if (diff.member == nullptr) return list;
   images.guard([&] {
-    for (const Member& member : diff.archive->open_member(*diff.member).members()) {
+    const Archive inner = diff.archive->open_member(*diff.member);
+    for (const Member& member : inner.members()) {
       Json json = Json::object();
       json.set("path", member.name).set("type", to_string(member.type)).set("size", member.size);
       list.push(std::move(json));
