@@ -76,9 +76,7 @@ void require_whole(const Archive::Impl& archive, const Member& member) {
               "the archive ends inside this member, which has " + std::to_string(member.size) + " bytes");
 }
 
-}  // namespace
-
-void scan_tar(Archive::Impl& archive, const ArchiveOptions& options) {
+void walk_tar(Archive::Impl& archive, const ArchiveOptions& options) {
   TarStream stream(*archive.source, TarStream::Form::tar);
   Keeper keeper(archive, options);
   archive.compression = stream.compression();
@@ -106,6 +104,17 @@ void scan_tar(Archive::Impl& archive, const ArchiveOptions& options) {
   }
   stream.drain();
   archive.source->require_unchanged();
+}
+
+}  // namespace
+
+void scan_tar(Archive::Impl& archive, const ArchiveOptions& options) {
+  try {
+    walk_tar(archive, options);
+  } catch (const Error& error) {
+    if (!options.damaged || archive.members.empty() || error.code() != ErrorCode::corrupt) throw;
+    options.damaged(error);
+  }
   archive.index();
 }
 

@@ -43,7 +43,7 @@ const char* form_name(ImageForm form) {
 }
 
 ArchiveOptions options_for(const CheckpointOptions& options) {
-  ArchiveOptions archive{options.limits, worth_keeping, {}};
+  ArchiveOptions archive{options.limits, worth_keeping, {}, {}};
   if (options.keep != Keep::arguments) return archive;
   const auto slicer = std::make_shared<ArgumentSlicer>(options.limits);
   archive.keep = [slicer](const Member& member) {
@@ -97,7 +97,9 @@ void find_image_prefix(Checkpoint::Impl& checkpoint) {
 }  // namespace
 
 void open_sources(Checkpoint::Impl& checkpoint, const std::string& path, const CheckpointOptions& options) {
-  const ArchiveOptions archive_options = options_for(options);
+  ArchiveOptions archive_options = options_for(options);
+  if (options.damage == Damage::collect)
+    archive_options.damaged = [&](const Error& error) { checkpoint.problems.push_back(error); };
   const Archive outer = open_outer(path, options, archive_options);
   if (is_image_layout(outer)) {
     open_image_layers(checkpoint, outer, archive_options);

@@ -34,6 +34,7 @@ int weight(const Finding& finding) {
 Checkpoint open_for_reading(const std::string& path, Console& console, Keep keep) {
   CheckpointOptions options;
   options.keep = keep;
+  options.damage = Damage::collect;
   Checkpoint checkpoint = Checkpoint::open(path, options);
   for (const Archive& layer : checkpoint.layers())
     for (const std::string& name : layer.duplicates())

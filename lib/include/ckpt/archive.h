@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ckpt/error.h"
 #include "ckpt/export.h"
 #include "ckpt/limits.h"
 
@@ -55,6 +56,9 @@ struct ArchiveOptions {
   /// content of a member that came earlier and was kept, or nullptr. Absent: none.
   std::function<std::vector<ByteRange>(const Member&, const std::function<const std::string*(std::string_view)>& kept)>
       slices;
+  /// Told when a tar turns out cut off or damaged after some members: these then make up the archive. Absent: open
+  /// throws.
+  std::function<void(const Error&)> damaged;
 };
 
 /// A checkpoint archive's members: a tar in any compression, or a directory. Immutable after open; copies share state.

@@ -171,11 +171,18 @@ enum class Keep {
   arguments,  ///< arguments and environment of the processes: see read_arguments
 };
 
+/// What becomes of a tar that is cut off or damaged after some members.
+enum class Damage {
+  refuse,   ///< open throws
+  collect,  ///< a problem of the checkpoint; the members before it are shown
+};
+
 struct CheckpointOptions {
   Limits limits;
   /// Where a pipe is spooled when it has to be read twice (patch). Empty: never spooled.
   std::string spool_directory;
   Keep keep = Keep::images;
+  Damage damage = Damage::refuse;
 };
 
 /// One container checkpoint as a value. Immutable after open; copies share state.
