@@ -24,6 +24,8 @@ struct CKPT_LOCAL Archive::Impl {
   std::shared_ptr<Source> source;             ///< tars
   std::shared_ptr<Descriptor> directory_fd;   ///< directories
   std::map<std::uint64_t, std::string> kept;  ///< content held since the one pass over a stream, by header_offset
+  /// Runs held since the one pass, by header_offset and then by offset in the content.
+  std::map<std::uint64_t, std::map<std::uint64_t, std::string>> slices;
   mutable std::uint64_t directory_bytes = 0;
 
   bool random_access() const noexcept { return source && source->seekable() && compression == Compression::none; }

@@ -20,6 +20,39 @@ class Keeper {
            options_.keep(member);
   }
 
+  // Runs of a member that is not kept whole, taken while it comes by.
+  std::vector<ByteRange> slices(const Member& member) const {
+    if (archive_.random_access() || !options_.slices || member.type != MemberType::file) return {};
+    const auto kept = [&](std::string_view name) -> const std::string* {
+      for (auto known = archive_.members.rbegin(); known != archive_.members.rend(); ++known)
+        if (known->name == name) {
+          const auto found = archive_.kept.find(known->header_offset);
+          return found == archive_.kept.end() ? nullptr : &found->second;
+        }
+      return nullptr;
+    };
+    return options_.slices(member, kept);
+  }
+
+  std::map<std::uint64_t, std::string> read_slices(TarStream& stream, const std::vector<ByteRange>& ranges) {
+    std::map<std::uint64_t, std::string> found;
+    std::uint64_t position = 0;
+    auto range = ranges.begin();
+    stream.content([&](std::string_view piece) {
+      const std::uint64_t end = position + piece.size();
+      for (auto at = range; at != ranges.end() && at->offset < end; ++at) {
+        const std::uint64_t from = std::max(at->offset, position);
+        const std::uint64_t to = std::min(at->offset + at->size, end);
+        if (to <= from || kept_ + (to - from) > options_.limits.max_kept_bytes) continue;
+        found[at->offset] += piece.substr(from - position, to - from);
+        kept_ += to - from;
+      }
+      position = end;
+      while (range != ranges.end() && range->offset + range->size <= end) ++range;
+    });
+    return found;
+  }
+
   std::string read(TarStream& stream, const Member& member) {
     std::string bytes;
     stream.content([&](std::string_view piece) {
@@ -43,9 +76,7 @@ void require_whole(const Archive::Impl& archive, const Member& member) {
               "the archive ends inside this member, which has " + std::to_string(member.size) + " bytes");
 }
 
-}  // namespace
-
-void scan_tar(Archive::Impl& archive, const ArchiveOptions& options) {
+void walk_tar(Archive::Impl& archive, const ArchiveOptions& options) {
   TarStream stream(*archive.source, TarStream::Form::tar);
   Keeper keeper(archive, options);
   archive.compression = stream.compression();
@@ -59,7 +90,10 @@ void scan_tar(Archive::Impl& archive, const ArchiveOptions& options) {
     stream.set_member(member.name);
     member.header_offset = stream.header_position();
     member.data_offset = stream.position();
-    if (keeper.wants(member)) archive.kept[member.header_offset] = keeper.read(stream, member);
+    if (keeper.wants(member))
+      archive.kept[member.header_offset] = keeper.read(stream, member);
+    else if (const auto ranges = keeper.slices(member); !ranges.empty())
+      archive.slices[member.header_offset] = keeper.read_slices(stream, ranges);
     stream.skip_content();
     member.end_offset = (stream.position() + 511) / 512 * 512;
     // A map that says nothing but "all is a hole" does not show in the entry; the room that the content takes does.
@@ -70,6 +104,17 @@ void scan_tar(Archive::Impl& archive, const ArchiveOptions& options) {
   }
   stream.drain();
   archive.source->require_unchanged();
+}
+
+}  // namespace
+
+void scan_tar(Archive::Impl& archive, const ArchiveOptions& options) {
+  try {
+    walk_tar(archive, options);
+  } catch (const Error& error) {
+    if (!options.damaged || archive.members.empty() || error.code() != ErrorCode::corrupt) throw;
+    options.damaged(error);
+  }
   archive.index();
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/paths.h"
 #include "checkpoint/impl.h"
+#include "checkpoint/page_map.h"
 #include "oci/layout.h"
 
 namespace ckpt {
@@ -39,6 +40,20 @@ const char* form_name(ImageForm form) {
       return "ctr-index";
   }
   return "oci-layout";
+}
+
+ArchiveOptions options_for(const CheckpointOptions& options) {
+  ArchiveOptions archive{options.limits, worth_keeping, options.unsafe_names, {}, {}};
+  if (options.keep != Keep::arguments) return archive;
+  const auto slicer = std::make_shared<ArgumentSlicer>(options.limits);
+  archive.keep = [slicer](const Member& member) {
+    slicer->note(member);
+    return worth_keeping(member);
+  };
+  archive.slices = [slicer](const Member& member, const ArgumentSlicer::Kept& kept) {
+    return slicer->slices(member, kept);
+  };
+  return archive;
 }
 
 Archive open_outer(const std::string& path, const CheckpointOptions& options, const ArchiveOptions& archive_options) {
@@ -85,7 +100,9 @@ void find_image_prefix(Checkpoint::Impl& checkpoint) {
 }  // namespace
 
 void open_sources(Checkpoint::Impl& checkpoint, const std::string& path, const CheckpointOptions& options) {
-  const ArchiveOptions archive_options{options.limits, worth_keeping, options.unsafe_names};
+  ArchiveOptions archive_options = options_for(options);
+  if (options.damage == Damage::collect)
+    archive_options.damaged = [&](const Error& error) { checkpoint.problems.push_back(error); };
   const Archive outer = open_outer(path, options, archive_options);
   if (is_image_layout(outer)) {
     open_image_layers(checkpoint, outer, archive_options);

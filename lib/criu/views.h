@@ -130,6 +130,10 @@ struct Vma {
 };
 struct Mm {
   std::uint32_t exe_file_id = 0;
+  std::uint64_t arg_start = 0;
+  std::uint64_t arg_end = 0;
+  std::uint64_t env_start = 0;
+  std::uint64_t env_end = 0;
   std::vector<Vma> vmas;
 };
 Mm read_mm(const Image& image);
@@ -144,6 +148,19 @@ struct DumpStats {
   std::uint64_t pages_written = 0;
 };
 std::optional<DumpStats> read_dump_stats(const Image& image);
+
+/// pagemap_entry with CRIU's rules for older images applied: no flags means present, in_parent implies the flag.
+struct PagemapEntry {
+  std::uint64_t vaddr = 0;
+  std::uint64_t pages = 0;
+  bool present = false;
+  bool in_parent = false;
+};
+struct Pagemap {
+  std::uint32_t pages_id = 0;
+  std::vector<PagemapEntry> entries;
+};
+Pagemap read_pagemap(const Image& image);
 
 /// True when any entry of a pagemap image has nr_pages (field 5): written by CRIU 4.2 or later.
 bool pagemap_has_nr_pages(const Image& image);

@@ -47,7 +47,27 @@ Mm read_mm(const Image& image) {
   mm_entry message;
   decode(image, entry, rest, message);
   mm.exe_file_id = message.exe_file_id();
+  mm.arg_start = message.mm_arg_start();
+  mm.arg_end = message.mm_arg_end();
+  mm.env_start = message.mm_env_start();
+  mm.env_end = message.mm_env_end();
   return mm;
+}
+
+Pagemap read_pagemap(const Image& image) {
+  constexpr std::uint32_t kParent = 1;
+  constexpr std::uint32_t kPresent = 4;
+  expect_kind(image, {"PAGEMAP"});
+  Pagemap map;
+  map.pages_id = entry_as<pagemap_head>(image, only_entry(image)).pages_id();
+  for (std::size_t i = 1; i < image.entries().size(); ++i) {
+    const auto message = entry_as<pagemap_entry>(image, i);
+    const bool in_parent = message.in_parent() || (message.flags() & kParent) != 0;
+    const std::uint32_t flags = message.has_flags() ? message.flags() : (in_parent ? 0 : kPresent);
+    const std::uint64_t pages = message.has_nr_pages() ? message.nr_pages() : message.compat_nr_pages();
+    map.entries.push_back({message.vaddr(), pages, (flags & kPresent) != 0, in_parent});
+  }
+  return map;
 }
 
 bool pagemap_has_nr_pages(const Image& image) {

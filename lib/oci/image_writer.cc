@@ -125,7 +125,7 @@ class ArchiveWriter final : public ImageWriter {
   }
 
   Archive open_blob(const Blob& blob, const ArchiveOptions& options) const override {
-    const Archive outer = Archive::open(file_.temporary_path(), {options.limits, {}});
+    const Archive outer = Archive::open(file_.temporary_path(), options);
     return outer.open_member(*outer.find("blobs/sha256/" + hex_part(blob)), options);
   }
 

@@ -88,7 +88,8 @@ class CtrRewriter {
 
   void verify() const {
     if (written_.empty()) return;
-    const ArchiveOptions open{checkpoint_.impl().limits, {}};
+    ArchiveOptions open;
+    open.limits = checkpoint_.impl().limits;
     verify_archive(writer_->open_blob(criu_, open), written_, checkpoint_.archive(), edits_, Verify::edited);
   }
 

@@ -184,7 +184,8 @@ class ImageMaker {
   }
 
   void verify_layer() const {
-    const ArchiveOptions open{checkpoint_.impl().limits, {}};
+    ArchiveOptions open;
+    open.limits = checkpoint_.impl().limits;
     verify_archive(writer_->open_blob(layer_, open), written_, checkpoint_.archive(), edits_,
                    options_.rewrite.verify == VerifyLevel::full ? Verify::full : Verify::edited);
   }

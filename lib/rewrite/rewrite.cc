@@ -62,7 +62,9 @@ RewriteReport rewrite_to_file(const Checkpoint& checkpoint, const Plan& plan, co
   const ArchiveEdits edits = apply_plan(checkpoint, plan);
   AtomicFile file(output);
   const auto written = rewrite_archive(checkpoint.archive(), edits, write, file);
-  verify_archive(Archive::open(file.temporary_path(), {checkpoint.impl().limits, {}}), written, checkpoint.archive(), edits,
+  ArchiveOptions open;
+  open.limits = checkpoint.impl().limits;
+  verify_archive(Archive::open(file.temporary_path(), open), written, checkpoint.archive(), edits,
                  options.verify == VerifyLevel::full ? Verify::full : Verify::edited);
   file.commit();
   return report_of(checkpoint, edits, write.compression);

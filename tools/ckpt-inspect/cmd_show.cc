@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "show_details.h"
 
 namespace ckpt::tool {
 
@@ -107,7 +108,14 @@ Action add_show(CLI::App& app, Context context) {
       app.add_subcommand("show", "Say what a checkpoint is: engine, container, sizes, GPU (the default)");
   const auto paths = std::make_shared<std::vector<std::string>>();
   command->add_option("ARCHIVE", *paths, "Checkpoint archives; - is standard input")->required();
-  return [paths, context] { return report_archives(context, *paths, {"ckpt.show/1", show_json, show_text}); };
+  return [paths, context] {
+    if (context.options.verbose == 0) return report_archives(context, *paths, {"ckpt.show/1", show_json, show_text});
+    return report_images(
+        context, *paths,
+        {"ckpt.show/1",
+         [](Images& images) { return show_json(images.checkpoint()).set("details", details_json(images)); },
+         [](Images& images) { return show_text(images.checkpoint()) + details_text(images); }});
+  };
 }
 
 }  // namespace ckpt::tool

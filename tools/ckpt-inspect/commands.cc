@@ -4,8 +4,10 @@
 namespace ckpt::tool {
 
 const std::vector<AddCommand>& all_commands() {
-  static const std::vector<AddCommand> kCommands = {add_show,  add_mounts,  add_devices, add_gpu,  add_ls,   add_cat,
-                                                    add_check, add_explain, add_audit,   add_list, add_diff, add_node};
+  static const std::vector<AddCommand> kCommands = {
+      add_show, add_mounts, add_devices, add_gpu,    add_ps,     add_files, add_sockets, add_memory,
+      add_stats, add_env,    add_ls,      add_cat,    add_decode, add_encode, add_config,  add_spec,
+      add_check, add_explain, add_audit,  add_list,   add_diff,   add_node};
   return kCommands;
 }
 

@@ -36,6 +36,16 @@ Action add_explain(CLI::App& app, Context context);
 Action add_audit(CLI::App& app, Context context);
 Action add_list(CLI::App& app, Context context);
 Action add_diff(CLI::App& app, Context context);
+Action add_decode(CLI::App& app, Context context);
+Action add_encode(CLI::App& app, Context context);
+Action add_ps(CLI::App& app, Context context);
+Action add_files(CLI::App& app, Context context);
+Action add_sockets(CLI::App& app, Context context);
+Action add_memory(CLI::App& app, Context context);
+Action add_stats(CLI::App& app, Context context);
+Action add_env(CLI::App& app, Context context);
+Action add_config(CLI::App& app, Context context);
+Action add_spec(CLI::App& app, Context context);
 
 /// All commands in the order of --help.
 const std::vector<AddCommand>& all_commands();

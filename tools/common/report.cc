@@ -31,8 +31,11 @@ int weight(const Finding& finding) {
 
 }  // namespace
 
-Checkpoint open_for_reading(const std::string& path, Console& console) {
-  Checkpoint checkpoint = Checkpoint::open(path);
+Checkpoint open_for_reading(const std::string& path, Console& console, Keep keep) {
+  CheckpointOptions options;
+  options.keep = keep;
+  options.damage = Damage::collect;
+  Checkpoint checkpoint = Checkpoint::open(path, options);
   for (const Archive& layer : checkpoint.layers())
     for (const std::string& name : layer.duplicates())
       console.warning(fmt::format("{}: {}: occurs more than once; the last one counts", path, name));

@@ -12,7 +12,7 @@
 namespace ckpt::tool {
 
 /// Opens an archive for looking at: a pipe is read once and not spooled. Duplicate members are warned about.
-Checkpoint open_for_reading(const std::string& path, Console& console);
+Checkpoint open_for_reading(const std::string& path, Console& console, Keep keep = Keep::images);
 
 /// Says what was damaged or missing; true when there was something.
 bool report_problems(const Checkpoint& checkpoint, Console& console);

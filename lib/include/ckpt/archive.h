@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ckpt/error.h"
 #include "ckpt/export.h"
 #include "ckpt/limits.h"
 
@@ -46,12 +47,25 @@ enum class UnsafeNames {
   keep,    ///< they are members like others, so that an audit can name them; never extract such an archive
 };
 
+/// A run of bytes of a member's content.
+struct ByteRange {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
 struct ArchiveOptions {
   Limits limits;
   /// Which members are worth keeping in memory when the archive cannot be read at random (compressed, a pipe).
   /// Others are read again from the start when asked for. Absent: none.
   std::function<bool(const Member&)> keep;
   UnsafeNames unsafe_names = UnsafeNames::refuse;
+  /// Which runs of a member that is not kept whole are worth keeping (ascending, without overlap). `kept` gives the
+  /// content of a member that came earlier and was kept, or nullptr. Absent: none.
+  std::function<std::vector<ByteRange>(const Member&, const std::function<const std::string*(std::string_view)>& kept)>
+      slices;
+  /// Told when a tar turns out cut off or damaged after some members: these then make up the archive. Absent: open
+  /// throws.
+  std::function<void(const Error&)> damaged;
 };
 
 /// A checkpoint archive's members: a tar in any compression, or a directory. Immutable after open; copies share state.
@@ -85,6 +99,13 @@ class CKPT_API Archive {
   std::string read(const Member& member) const;
   /// The content in pieces, holes as zeros; memory stays bounded. `sink` may throw.
   void stream(const Member& member, const std::function<void(std::string_view)>& sink) const;
+
+  /// The content of several members in archive order, in one pass however many they are.
+  void stream_all(const std::vector<const Member*>& members,
+                  const std::function<void(const Member&, std::string_view)>& sink) const;
+  /// Runs of the members' contents, in the order asked for; one pass at most. What lies behind a member's end is left
+  /// out. Throws Error(limit_exceeded) above limits.max_member_bytes in all.
+  std::vector<std::string> read_ranges(const std::vector<std::pair<const Member*, ByteRange>>& ranges) const;
 
   /// Bytes taken from the underlying file so far: what `open` and the reads really cost.
   std::uint64_t bytes_read() const noexcept;

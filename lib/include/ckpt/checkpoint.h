@@ -165,11 +165,25 @@ struct ContainerFacts {
   std::string pod_namespace;
 };
 
+/// What is kept of a compressed archive's memory pages while it is read for the first time.
+enum class Keep {
+  images,     ///< nothing
+  arguments,  ///< arguments and environment of the processes: see read_arguments
+};
+
+/// What becomes of a tar that is cut off or damaged after some members.
+enum class Damage {
+  refuse,   ///< open throws
+  collect,  ///< a problem of the checkpoint; the members before it are shown
+};
+
 struct CheckpointOptions {
   Limits limits;
   /// Where a pipe is spooled when it has to be read twice (patch). Empty: never spooled.
   std::string spool_directory;
   UnsafeNames unsafe_names = UnsafeNames::refuse;
+  Keep keep = Keep::images;
+  Damage damage = Damage::refuse;
 };
 
 /// One container checkpoint as a value. Immutable after open; copies share state.
