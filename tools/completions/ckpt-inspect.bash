@@ -6,7 +6,7 @@ _ckpt_inspect() {
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      show | mounts | devices | gpu | ls | cat | check | explain | audit | list | diff)
+      show | mounts | devices | gpu | ps | files | sockets | memory | stats | env | ls | cat | decode | encode | config | spec | check | explain | audit | list | diff | node)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -21,10 +21,10 @@ _ckpt_inspect() {
       mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$cur")
       return
       ;;
-    --mnt-id | --device | --map | --drop-mount)
+    --mnt-id | -p | --pid | --find | --regex | --address | --length | --device | --map | --drop-mount | --gpu-map)
       return
       ;;
-    --cdi | --files | --criu-conf | --node | --archive)
+    -o | --output | --cdi | --files | --node | --criu-conf | --archive)
       mapfile -t COMPREPLY < <(compgen -f -- "$cur")
       return
       ;;
@@ -55,13 +55,24 @@ _ckpt_inspect() {
       mounts) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all --gpu --hidden --mnt-id' ;;
       devices) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all' ;;
       gpu) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all' ;;
+      ps) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all --cmd --env --threads -p --pid' ;;
+      files) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all -p --pid' ;;
+      sockets) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all -p --pid' ;;
+      memory) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all -p --pid --find --regex --hexdump --address --length' ;;
+      stats) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all' ;;
+      env) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all --values -p --pid' ;;
       ls) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all' ;;
       cat) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all' ;;
-      check) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all --cdi --device --files --root --engine --runtime --map --drop-mount --drop-hooks --criu-conf --node' ;;
+      decode) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all --all --pretty -o --output' ;;
+      encode) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all -o --output' ;;
+      config) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all' ;;
+      spec) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all' ;;
+      check) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all --cdi --device --files --root --node --strict --engine --runtime --map --drop-mount --drop-hooks --gpu-map --in-image --strip-cdi-annotations --criu-conf' ;;
       explain) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all --archive --list' ;;
       audit) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all --severity' ;;
       list) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all' ;;
       diff) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all --only --values' ;;
+      node) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all --root' ;;
       *) words='-h --help --json --format -q --quiet -v --verbose --color --version --help-all' ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
@@ -69,7 +80,7 @@ _ckpt_inspect() {
   fi
   mapfile -t COMPREPLY < <(compgen -f -- "$cur")
   if [[ -z $command ]]; then
-    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'show mounts devices gpu ls cat check explain audit list diff' -- "$cur")
+    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'show mounts devices gpu ps files sockets memory stats env ls cat decode encode config spec check explain audit list diff node' -- "$cur")
   fi
 }
 complete -o filenames -F _ckpt_inspect ckpt-inspect

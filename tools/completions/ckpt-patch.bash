@@ -13,11 +13,11 @@ _ckpt_patch() {
       mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$cur")
       return
       ;;
-    -o | --output | --cdi | --files | --externals | --plan | --apply | --node)
+    -o | --output | --cdi | --files | --node | --externals | --plan | --apply | --oci-archive)
       mapfile -t COMPREPLY < <(compgen -f -- "$cur")
       return
       ;;
-    --device | --map | --drop-mount)
+    --device | --map | --drop-mount | --gpu-map | --oci | --image-name)
       return
       ;;
     --root)
@@ -47,7 +47,7 @@ _ckpt_patch() {
   esac
   if [[ $cur == -* ]]; then
     case $command in
-      *) words='-h --help --help-all --json --format -q --quiet -v --verbose --color --version -o --output --in-place --cdi --device --files --root --engine --runtime --map --drop-mount --drop-hooks --externals --externals-format --for --auto --plan --apply -n --dry-run --force --record --compress --verify --node' ;;
+      *) words='-h --help --help-all --json --format -q --quiet -v --verbose --color --version -o --output --in-place --cdi --device --files --root --node --strict --engine --runtime --map --drop-mount --drop-hooks --gpu-map --in-image --strip-cdi-annotations --externals --externals-format --for --auto --plan --apply -n --dry-run --force --record --compress --oci --oci-archive --image-name --delta --verify' ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
     return
