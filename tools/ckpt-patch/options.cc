@@ -202,9 +202,8 @@ ImageOptions image_options(const PatchArguments& arguments) {
     options.form = ImageOptions::Form::archive;
     options.path = arguments.oci_archive;
   } else {
-    // A tag is what stands behind a colon in the last part of the path.
-    const std::size_t slash = arguments.oci.rfind('/');
-    const std::size_t colon = arguments.oci.find(':', slash == std::string::npos ? 0 : slash);
+    // A tag may be a full name with colons of its own, as skopeo takes it.
+    const std::size_t colon = arguments.oci.find(':');
     options.path = arguments.oci.substr(0, colon);
     if (colon != std::string::npos && options.name.empty()) options.name = arguments.oci.substr(colon + 1);
     if (options.path.empty() || (colon != std::string::npos && colon + 1 == arguments.oci.size()))
