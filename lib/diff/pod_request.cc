@@ -33,9 +33,11 @@ std::string mapped(Comparer& comparer, const std::string& host_path) {
   return host_path;
 }
 
-bool is_json_object(const std::string& text) {
+// "null" is what CRI-O writes for a container without annotations, and reads back.
+bool is_json_map(const std::string& text) {
   try {
-    return Json::parse(text).is_object();
+    const Json map = Json::parse(text);
+    return map.is_object() || map.is_null();
   } catch (const Error&) {
     return false;
   }
@@ -44,7 +46,7 @@ bool is_json_object(const std::string& text) {
 void require_cri_o(Comparer& comparer) {
   const auto& spec = comparer.checkpoint.impl().spec;
   const auto found = spec ? spec->annotations.find(kCrioAnnotations) : std::map<std::string, std::string>::iterator{};
-  if (!spec || found == spec->annotations.end() || !is_json_object(found->second))
+  if (!spec || found == spec->annotations.end() || !is_json_map(found->second))
     comparer.blocker("engine.documents", "spec.dump",
                      std::string("CRI-O restores only archives whose spec.dump has the annotation ") +
                          kCrioAnnotations + " with a JSON object",
@@ -84,7 +86,7 @@ void strip_spec_annotations(Comparer& comparer, const RuntimeSpec& spec) {
     if (key.rfind(kCdiPrefix, 0) == 0)
       comparer.result.documents.push_back({"spec.dump", "/annotations/" + json_pointer_token(key), std::nullopt});
   const auto nested = spec.annotations.find(kCrioAnnotations);
-  if (nested == spec.annotations.end() || !is_json_object(nested->second)) return;
+  if (nested == spec.annotations.end() || !is_json_map(nested->second)) return;
   const Json before = Json::parse(nested->second);
   Json after = Json::object();
   for (const auto& [key, value] : before.members())

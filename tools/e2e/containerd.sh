@@ -141,17 +141,24 @@ container_checkpoint() {
 # CRIU's log goes with the bundle; a line in its configuration keeps it.
 keep_criu_log() { criu_conf <<<'log-file=/e2e/restore.log'; }
 
-# container_restore ARCHIVE: into a new pod, from the archive as its image.
+# container_restore IMAGE: into a new pod, from an archive or a checkpoint image.
 container_restore() {
     rm -f "$CASE_DIR/restore.log"
     pod_run
-    container_create "/e2e/$1" '[]' '["nvidia.com/gpu=0"]'
+    container_create "$1" '[]' '["nvidia.com/gpu=0"]'
     [[ $RC != 0 ]] || container_start
+}
+
+# image_offer ARCHIVE NAME: an oci-archive goes into the registry, and containerd pulls it.
+image_offer() {
+    must in_root "$ENGINE_SECONDS" podman load -i "/e2e/$1"
+    must in_root "$ENGINE_SECONDS" podman push --tls-verify=false "$2"
+    cri_must PullImage "{\"image\": {\"image\": \"$2\"}}"
 }
 
 # container_restore_fails ARCHIVE REGEX
 container_restore_fails() {
-    container_restore "$1"
+    container_restore "/e2e/$1"
     [[ $RC != 0 ]] || fail "$1 restored, although it should not"
     expect_text "$2" "$OUT"$'\n'"$(cat "$CASE_DIR/restore.log" 2>/dev/null)" "the failed restore of $1"
     pod_remove

@@ -25,6 +25,6 @@ patch "$CASE_DIR/in.tar" -o "$CASE_DIR/out.tar" --cdi "$CASE_DIR/target.yaml" --
 expect_exit 0 ckpt-patch
 inspect check "$CASE_DIR/out.tar" --cdi "$CASE_DIR/target.yaml" --root "$ROOT"
 expect_exit 0 "ckpt-inspect check of the result"
-container_restore_works out.tar
+container_restore_works /e2e/out.tar
 container_has "$NODES/A$INSIDE_LIB/libcuda.so.570.86.10" "$ELSEWHERE/libcuda.so.570.86.10"
 pod_remove
