@@ -193,14 +193,17 @@ std::vector<ListedCheckpoint> list_checkpoints(
     const std::string& directory, const Limits& limits,
     const std::function<void(std::uint64_t done, std::uint64_t total)>& progress) {
   const std::vector<std::string> files = candidates_in(directory, limits);
+  const auto bytes_of = [&](const std::string& file) {
+    return file_bytes(std::string(directory).append("/").append(file));
+  };
   std::uint64_t total = 0;
-  for (const std::string& file : files) total += file_bytes(directory + "/" + file);
+  for (const std::string& file : files) total += bytes_of(file);
   std::vector<ListedCheckpoint> all;
   std::uint64_t done = 0;
   for (const std::string& file : files) {
     if (progress) progress(std::min(done, total), total);
     if (auto listed = listed_of(directory, file, limits)) all.push_back(std::move(*listed));
-    done += file_bytes(directory + "/" + file);
+    done += bytes_of(file);
   }
   return all;
 }

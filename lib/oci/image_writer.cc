@@ -51,6 +51,8 @@ class LayoutWriter final : public ImageWriter {
     for (const char* part : {"", "/blobs", "/blobs/sha256"}) make_directory(path_ + part);
   }
 
+  LayoutWriter(const LayoutWriter&) = delete;
+  LayoutWriter& operator=(const LayoutWriter&) = delete;
   ~LayoutWriter() override {
     if (committed_) return;
     std::error_code ignored;
@@ -61,7 +63,7 @@ class LayoutWriter final : public ImageWriter {
     AtomicFile file(blobs() + "/new");
     DigestSink sink(file);
     produce(sink);
-    const Blob blob = sink.finish();
+    Blob blob = sink.finish();
     const std::string place = blobs() + "/" + hex_part(blob);
     std::error_code ignored;
     if (fs::exists(place, ignored)) return blob;
@@ -116,7 +118,7 @@ class ArchiveWriter final : public ImageWriter {
     write(std::string(kTarBlock, '\0'));
     DigestSink sink(file_);
     produce(sink);
-    const Blob blob = sink.finish();
+    Blob blob = sink.finish();
     end_ += blob.size;
     pad();
     const std::string block = header("blobs/sha256/" + hex_part(blob), blob.size);
