@@ -7,8 +7,8 @@
 #include <set>
 
 #include "archive/inner_tar.h"
-#include "checkpoint/impl.h"
 #include "base/paths.h"
+#include "checkpoint/impl.h"
 #include "criu/image.h"
 #include "criu/views.h"
 #include "document/json_text.h"
@@ -151,8 +151,7 @@ class MemberEdits {
   // CRIU makes a mount wherever the image says; a plan's word for it has to be a place in the container.
   void require_path(const Json& value) const {
     const std::string& path = value.as_string();
-    const bool control =
-        std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    const bool control = std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
     if (path.size() < 2 || path.front() != '/' || control || (path + "/").find("/../") != std::string::npos)
       throw Error(ErrorCode::invalid_argument, where(), "the plan's path is no absolute path: " + path);
   }
@@ -233,6 +232,8 @@ void add_copy(const Checkpoint& checkpoint, const Edit& edit, ArchiveEdits& into
   into.added.push_back({name, *bytes, index_of(checkpoint, edit.member)});
 }
 
+constexpr std::size_t kTarEnd = 1024;  // the two zero blocks behind a tar's last member
+
 using EditsByMember = std::map<std::string, std::vector<const Edit*>>;
 
 EditsByMember by_member(const Plan& plan) {
@@ -248,7 +249,8 @@ bool adds_placeholders(const std::vector<const Edit*>& list) { return list.front
 std::string placeholders_of(const Checkpoint& checkpoint, const std::vector<const Edit*>& list) {
   const std::string& member = list.front()->member;
   const Where where{checkpoint.name(), member, {}, {}};
-  if (member != "rootfs-diff.tar") throw Error(ErrorCode::unsupported, where, "placeholders go to rootfs-diff.tar only");
+  if (member != "rootfs-diff.tar")
+    throw Error(ErrorCode::unsupported, where, "placeholders go to rootfs-diff.tar only");
   std::vector<Placeholder> placeholders;
   for (const Edit* edit : list) {
     if (!is_safe_name(edit->node))
@@ -268,7 +270,7 @@ void add_placeholders(const Checkpoint& checkpoint, const std::vector<const Edit
   if (checkpoint.archive().find(member) != nullptr)
     into.prefixed[index_of(checkpoint, member)] = std::move(blocks);
   else
-    into.added.push_back({member, blocks + std::string(2 * 512, '\0'), index_of(checkpoint, "spec.dump")});
+    into.added.push_back({member, blocks + std::string(kTarEnd, '\0'), index_of(checkpoint, "spec.dump")});
 }
 
 ChangedMember changed(const Checkpoint& checkpoint, const std::string& name, std::string bytes) {
@@ -300,7 +302,7 @@ std::vector<ChangedMember> changed_members(const Checkpoint& checkpoint, const P
     }
     const auto old = checkpoint.impl().read(member);
     members.push_back(
-        changed(checkpoint, member, placeholders_of(checkpoint, list) + old.value_or(std::string(2 * 512, '\0'))));
+        changed(checkpoint, member, placeholders_of(checkpoint, list) + old.value_or(std::string(kTarEnd, '\0'))));
   }
   for (const Edit& edit : plan.edits)
     if (edit.op == Edit::Op::copy_member)

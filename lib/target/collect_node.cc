@@ -93,7 +93,8 @@ class Collector {
     for (std::string line; std::getline(in, line);) {
       if (line.rfind(key + ":", 0) != 0) continue;
       const std::size_t begin = line.find_first_not_of(" \t", key.size() + 1);
-      return begin == std::string::npos ? std::string() : line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+      return begin == std::string::npos ? std::string()
+                                        : line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
     }
     return {};
   }
@@ -141,8 +142,8 @@ class Collector {
         const fs::path extension = fs::path(name).extension();
         if (extension != ".json" && extension != ".yaml") continue;
         if (facts_.cdi.size() >= limits_.max_cdi_files) return;
-        if (auto text = read(directory + "/" + name))
-          facts_.cdi.push_back({directory + "/" + name, std::move(*text), priority});
+        const std::string file = std::string(directory).append("/").append(name);
+        if (auto text = read(file)) facts_.cdi.push_back({file, std::move(*text), priority});
       }
     }
     const CdiRegistry registry = CdiRegistry::parse(facts_.cdi, limits_);
