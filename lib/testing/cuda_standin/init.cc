@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/standin/standin.h"
+#include "testing/cuda_standin/standin.h"
 
 namespace ckpt::standin {
 

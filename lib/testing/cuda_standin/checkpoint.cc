@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
 
-#include "cuda/standin/standin.h"
+#include "testing/cuda_standin/standin.h"
 
 namespace {
 

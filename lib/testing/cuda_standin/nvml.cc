@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cuda/standin/standin.h"
+#include "testing/cuda_standin/standin.h"
 
 namespace {
 
