@@ -43,7 +43,8 @@ std::map<std::string, std::string> image_mounts(const Checkpoint& checkpoint) {
 std::map<std::string, std::string> spec_mounts(const Checkpoint& checkpoint) {
   std::map<std::string, std::string> mounts;
   const Json spec = Json::parse(*checkpoint.spec_text());
-  for (const Json& mount : spec["mounts"].items()) mounts[mount["destination"].as_string()] = mount["source"].as_string();
+  for (const Json& mount : spec["mounts"].items())
+    mounts[mount["destination"].as_string()] = mount["source"].as_string();
   return mounts;
 }
 
@@ -177,4 +178,35 @@ TEST_CASE("dropping a mount that crio has under its own key is no concern of oth
   const TempDir directory;
   const Checkpoint after = patched(directory, before, plan_for(before, rules));
   CHECK(after.mounts().size() == before.mounts().size() - 1);
+}
+
+TEST_CASE("containerd: a mapped file follows its mount to another place, and nothing else in files.img changes") {
+  const TempDir directory;
+  TargetOptions options;
+  options.cdi_paths = {directory.write(
+      "moved.json",
+      R"({"cdiVersion":"0.5.0","kind":"nvidia.com/gpu","devices":[{"name":"0","containerEdits":{"mounts":)"
+      R"([{"hostPath":"/opt/nv/libcuda.so.570.86.10","containerPath":"/usr/lib/nvidia/libcuda.so.570.86.10"}]}}]})")};
+  options.devices = {"nvidia.com/gpu=0"};
+  const Checkpoint before = archive("podman-seed-mm.tar.zst");
+  RestoreRules rules;
+  rules.engine = Engine::containerd;
+  const Comparison comparison = compare(before, Target::load(options), rules);
+  REQUIRE(comparison.files.size() == 1);
+  CHECK(comparison.files[0].old_name == "/usr/lib/x86_64-linux-gnu/libcuda.so.570.86.10");
+  CHECK(comparison.files[0].new_name == "/usr/lib/nvidia/libcuda.so.570.86.10");
+  const Plan plan = make_plan(before, comparison, Provenance::none);
+  const Checkpoint after = patched(directory, before, Plan::from_json(plan.to_json(), "plan"));
+  bool renamed = false;
+  for (const Mount& mount : after.mounts()) {
+    if (mount.mountpoint != "/usr/lib/nvidia/libcuda.so.570.86.10") continue;
+    CHECK(mount.ext_key == mount.mountpoint);
+    for (const MountUse& use : mount.uses) renamed = renamed || (use.how == "maps" && use.file == mount.mountpoint);
+  }
+  CHECK(renamed);
+  const auto image_of = [](const Checkpoint& checkpoint) {
+    return checkpoint.archive().read(*checkpoint.archive().find("checkpoint/files.img"));
+  };
+  const std::size_t shorter = std::string("/usr/lib/x86_64-linux-gnu/").size() - std::string("/usr/lib/nvidia/").size();
+  CHECK(image_of(after).size() == image_of(before).size() - shorter);
 }
