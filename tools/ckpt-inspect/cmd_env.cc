@@ -88,9 +88,7 @@ Action add_env(CLI::App& app, Context context) {
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("ARCHIVE", arguments->paths, "Checkpoint archives; - is standard input")->required();
   command->add_flag("--values", arguments->values, "Values too; they are hidden otherwise");
-  command->add_option("-p,--pid", arguments->pids, "Only this process; repeatable")
-      ->type_name("PID")
-      ->allow_extra_args(false);
+  add_pid_option(*command, arguments->pids);
   return [arguments, context] {
     return report_images(context, arguments->paths,
                          {"ckpt.env/1", [&](Images& images) { return env_json(images, *arguments); },

@@ -71,9 +71,7 @@ Action add_files(CLI::App& app, Context context) {
   CLI::App* command = app.add_subcommand("files", "List open descriptors, programs and directories of the processes");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("ARCHIVE", arguments->paths, "Checkpoint archives; - is standard input")->required();
-  command->add_option("-p,--pid", arguments->pids, "Only this process; repeatable")
-      ->type_name("PID")
-      ->allow_extra_args(false);
+  add_pid_option(*command, arguments->pids);
   return [arguments, context] {
     return report_images(context, arguments->paths,
                          {"ckpt.files/1", [&](Images& images) { return files_json(images, *arguments); },

@@ -346,9 +346,7 @@ Action add_memory(CLI::App& app, Context context) {
       app.add_subcommand("memory", "List mappings with what was dumped of them; search and show memory");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("ARCHIVE", arguments->paths, "Checkpoint archives")->required();
-  command->add_option("-p,--pid", arguments->pids, "Only this process; repeatable")
-      ->type_name("PID")
-      ->allow_extra_args(false);
+  add_pid_option(*command, arguments->pids);
   command->add_option("--find", arguments->find, "Where this text is in the dumped pages")->type_name("TEXT");
   command->add_option("--regex", arguments->regex, "Where text matches this ECMAScript expression")->type_name("RE");
   command->add_flag("--hexdump", arguments->hexdump, "Bytes of one process, see --address and --length");

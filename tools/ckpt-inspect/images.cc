@@ -196,6 +196,10 @@ std::vector<OpenFile> open_files(Images& images, std::uint32_t pid) {
   return files;
 }
 
+void add_pid_option(CLI::App& command, std::vector<std::uint32_t>& pids) {
+  command.add_option("-p,--pid", pids, "Only this process; repeatable")->type_name("PID")->allow_extra_args(false);
+}
+
 std::vector<Process> chosen(const Checkpoint& checkpoint, const std::vector<std::uint32_t>& pids) {
   if (pids.empty()) return checkpoint.processes();
   std::vector<Process> processes;

@@ -68,6 +68,8 @@ std::string open_flags(std::uint64_t flags);
 /// A unix socket's name for people: "@name" when abstract, empty when unbound.
 std::string unix_name(const Json& socket);
 
+/// -p, --pid: only these processes.
+void add_pid_option(CLI::App& command, std::vector<std::uint32_t>& pids);
 /// Processes with one of these ids, or all when there is none. Throws Error(invalid_argument) for an id nobody has.
 std::vector<Process> chosen(const Checkpoint& checkpoint, const std::vector<std::uint32_t>& pids);
 
