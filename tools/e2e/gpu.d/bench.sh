@@ -61,22 +61,38 @@ ours() {
     timed "$BUNDLE/ckpt-gpu" --libcuda "$LIBCUDA" "$1" --force "${options[@]}"
 }
 
+# The same by another program, named with --peer: one process a call, as CRIU's plugin starts it.
+peer() {
+    local pid start end
+    start=$(date +%s%N)
+    for pid in "${BENCH_PIDS[@]}"; do
+        timed env LD_LIBRARY_PATH="${LIBCUDA%/*}" "$PEER" --toggle --pid "$pid"
+    done
+    end=$(date +%s%N)
+    MS=$(((end - start) / 1000000))
+}
+
 median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.2f", a / b; else printf "-" }'; }
 
-# bench_case LABEL YARDSTICK
+# bench_case LABEL YARDSTICK...: all in turn, each round.
 bench_case() {
-    local round bare_out=() bare_in=() ours_out=() ours_in=()
+    local label=$1 round way
+    local -A out=() in=()
+    shift
     # One round that does not count: host memory gets backed, files get cached.
-    "$2" suspend && "$2" resume
+    "$1" suspend && "$1" resume
     for ((round = 0; round < ROUNDS; ++round)); do
-        "$2" suspend && bare_out+=("$MS")
-        "$2" resume && bare_in+=("$MS")
-        ours suspend && ours_out+=("$MS")
-        ours resume && ours_in+=("$MS")
+        for way in "$@" ours; do
+            "$way" suspend && out[$way]+=" $MS"
+            "$way" resume && in[$way]+=" $MS"
+        done
     done
-    printf '%-44s suspend %s  resume %s\n' "$1" "$(ratio "$(median "${ours_out[@]}")" "$(median "${bare_out[@]}")")" \
-        "$(ratio "$(median "${ours_in[@]}")" "$(median "${bare_in[@]}")")"
+    for way in "$@"; do
+        # shellcheck disable=SC2086 # lists of numbers
+        printf '%-34s %-9s suspend %s  resume %s\n' "$label" "$way" "$(ratio "$(median ${out[ours]})" "$(median ${out[$way]})")" \
+            "$(ratio "$(median ${in[ours]})" "$(median ${in[$way]})")"
+    done
 }
 
 run_bench() {
@@ -84,17 +100,17 @@ run_bench() {
     BENCH_DIR=$(mktemp -d "${TMPDIR:-/tmp}/ckpt-gpu-bench.XXXXXX")
     THP_BEFORE=$(grep -oE '\[[a-z]+\]' "$THP" | tr -d '[]')
     trap bench_end EXIT
-    for word in madvise always; do
+    for word in ${PAGES//,/ }; do
         echo "$word" >"$THP"
         for size in ${SIZES//,/ }; do
             bench_start 1 "$size"
-            bench_case "$size MiB, transparent_hugepage=$word" bare
+            bench_case "$size MiB, hugepages $word" bare ${PEER:+peer}
             bench_stop
         done
     done
     echo "$THP_BEFORE" >"$THP"
+    ((MANY > 0)) || return 0
     bench_start "$MANY" 256
-    bench_case "$MANY processes, bare calls in threads" bare
-    bench_case "$MANY processes, one program each" bare_each
+    bench_case "$MANY processes" bare bare_each ${PEER:+peer}
     bench_stop
 }
